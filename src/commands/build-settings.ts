@@ -5,6 +5,8 @@ import { LOG_SETTINGS, data, snapshots, SERVE_SETTINGS } from '../server/serve-s
 import {
   flag,
   optional,
+  orNull,
+  setting,
   type Setting,
   duration,
   durationOrZero,
@@ -12,7 +14,6 @@ import {
   LONGEST_WAIT_DAYS,
   share,
   wholeNumber,
-  UsageError,
 } from '../server/setting.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
@@ -51,51 +52,41 @@ export const BUILD_SETTINGS = {
   config: configuration,
   data,
   out: { ...snapshots, help: 'folder to publish the snapshot in' },
-  'as-of': {
-    placeholder: 'TIME',
-    help: "the data's time: later rows are left out (default: the newest reading of the input; demo: the last half hour)",
-    default: '',
-    parse: (texts) => {
-      if (last(texts) === '') return null
+  'as-of': setting(
+    'TIME',
+    "the data's time: later rows are left out (default: the newest reading of the input; demo: the last half hour)",
+    '',
+    orNull((texts) => {
       const time = parseTimestamp(last(texts))
       if (time === null || time.epoch < 0 || time.epoch >= 2 ** 32) {
         throw new Error('an ISO 8601 time such as 2026-03-27T09:00:00Z')
       }
       return Math.floor(time.epoch)
-    },
-  } satisfies Setting<number | null>,
-  'max-bad': {
-    placeholder: 'SHARE',
-    help: "share of a file's lines that may be malformed before the build stops",
-    default: '10%',
-    parse: share,
-  } satisfies Setting<number>,
-  'allow-loss': {
-    placeholder: 'SHARE',
-    help: 'share of what the folder has of any kind (buoys, readings, passes, rows of forecast, …) that a new snapshot may lose',
-    default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
-    parse: share,
-  } satisfies Setting<number>,
+    }),
+  ),
+  'max-bad': setting(
+    'SHARE',
+    "share of a file's lines that may be malformed before the build stops",
+    '10%',
+    share,
+  ),
+  'allow-loss': setting(
+    'SHARE',
+    'share of what the folder has of any kind (buoys, readings, passes, rows of forecast, …) that a new snapshot may lose',
+    `${DEFAULT_ALLOWED_LOSS * 100}%`,
+    share,
+  ),
   'dry-run': flag('show what would be fetched and built, and do neither'),
   fresh: flag("start over: of the folder's snapshot only ids and slugs are kept"),
-  keep: {
-    placeholder: 'N',
-    help: 'snapshots to keep for rollback; the next build removes older ones, except pinned ones',
-    default: String(DEFAULT_KEPT),
-    parse: wholeNumber(1, 10000),
-  } satisfies Setting<number>,
+  keep: setting(
+    'N',
+    'snapshots to keep for rollback; the next build removes older ones, except pinned ones',
+    String(DEFAULT_KEPT),
+    wholeNumber(1, 10000),
+  ),
   ...LOG_SETTINGS,
   ...PUBLISH_SETTINGS,
 } as const
-
-/** Builds would come less often than `every` asks if one began after the next is due. @throws UsageError */
-export function expectSchedule({ every, jitter }: { every: number; jitter: number }): void {
-  if (every > 0 && jitter > every) {
-    throw new UsageError(
-      '--jitter: expected no more than --every: a build that is later than that would replace the next one',
-    )
-  }
-}
 
 export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
@@ -104,23 +95,23 @@ export const RUN_SETTINGS = {
   'max-bad': BUILD_SETTINGS['max-bad'],
   'allow-loss': BUILD_SETTINGS['allow-loss'],
   keep: BUILD_SETTINGS.keep,
-  every: {
-    placeholder: 'TIME',
-    help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
-    default: '30m',
-    parse: durationOrZero(MOST_EVERY_DAYS),
-  } satisfies Setting<number>,
-  jitter: {
-    placeholder: 'TIME',
-    help: 'longest random delay of each scheduled build; no more than --every',
-    default: '0',
-    parse: durationOrZero(MOST_JITTER_DAYS),
-  } satisfies Setting<number>,
-  'build-timeout': {
-    placeholder: 'TIME',
-    help: 'how long a build may take before it is ended and counts as failed',
-    default: '2h',
-    parse: duration(LONGEST_WAIT_DAYS),
-  } satisfies Setting<number>,
+  every: setting(
+    'TIME',
+    'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
+    '30m',
+    durationOrZero(MOST_EVERY_DAYS),
+  ),
+  jitter: setting(
+    'TIME',
+    'longest random delay of each scheduled build; no more than --every',
+    '0',
+    durationOrZero(MOST_JITTER_DAYS),
+  ),
+  'build-timeout': setting(
+    'TIME',
+    'how long a build may take before it is ended and counts as failed',
+    '2h',
+    duration(LONGEST_WAIT_DAYS),
+  ),
   ...PUBLISH_SETTINGS,
 } as const

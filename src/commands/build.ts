@@ -2,8 +2,7 @@
  * `build` fetches what the configuration names, builds a snapshot and publishes it; `publish` and `export` bring a
  * bucket or a folder of Parquet files up to a folder of snapshots.
  */
-import { realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { BuildReport } from '../builder/build-report.ts'
 import { writeReport } from '../builder/report-document.ts'
 import { type ConfigOf, type Setting, text, UsageError } from '../server/setting.ts'
@@ -172,12 +171,8 @@ const exportCommand = command({
     // Other commands do not load the writer of Parquet.
     const { exportSnapshot } = await import('../builder/bulk/bulk-export.ts')
     const { list, written } = await exportSnapshot({ dir, manifest, out, now: clock() })
-    const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)
-    const bytes = sum(list.files.map((file) => file.bytes))
-    const rows = sum(list.files.map((file) => (file.kind === 'buoys' ? 0 : file.rows)))
-    print(`exported snapshot ${list.snapshot}, data as of ${list.as_of}, to ${out}`)
     print(
-      `${counted(list.files.length, 'file')} (${counted(bytes, 'byte')}, ${counted(rows, 'reading')}); ${written.files} of them written (${counted(written.bytes, 'byte')})`,
+      `exported snapshot ${list.snapshot}, data as of ${list.as_of}, to ${out}: ${written.files} of ${counted(list.files.length, 'file')} written, ${counted(written.bytes, 'byte')}`,
     )
   },
 })
@@ -191,22 +186,11 @@ function expectApart(option: string, out: string, dir: string): void {
       `${option}: ${out} is no folder; export to a folder, and copy it to a bucket with "aws s3 sync" or rclone, files.json last`,
     )
   }
-  const between = relative(realPath(dir), realPath(out))
+  const between = relative(resolve(dir), resolve(out))
   const isInside = between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
   if (isInside) {
     throw new UsageError(
       `${option}: ${out} is or lies in the folder of snapshots ${dir}; name a folder outside it`,
     )
-  }
-}
-
-/** A path with its links resolved; its end may not exist yet. */
-function realPath(path: string): string {
-  const whole = resolve(path)
-  try {
-    return realpathSync(whole)
-  } catch {
-    const above = dirname(whole)
-    return above === whole ? whole : join(realPath(above), basename(whole))
   }
 }

@@ -1,5 +1,5 @@
 /** The data folder unless an option tells otherwise: `data` in a clone or where it has data, else by XDG. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { UsageError } from '../server/setting.ts'
@@ -39,11 +39,6 @@ function home(): string {
 /** Makes the folder for its owner alone; null for none. @throws Error of the system, with the path */
 export function makeDataFolder(folder: string | null): void {
   if (folder !== null) mkdirSync(folder, { recursive: true, mode: OWNER_ONLY })
-}
-
-/** Nothing for null. @throws Error of the system, with the path, where nothing can be written in the folder */
-export function expectWritable(folder: string | null): void {
-  if (folder !== null) accessSync(folder, constants.W_OK)
 }
 
 /** @param more what else makes one. @throws BuildError where the folder is missing */

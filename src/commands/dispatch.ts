@@ -1,6 +1,5 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { Command as Parser, CommanderError } from 'commander'
 import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
@@ -12,7 +11,7 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { hasOwner } from '../system/faults.ts'
-import { isSystemFault } from '../system/file-faults.ts'
+import { inWords, isSystemFault } from '../system/file-faults.ts'
 import { isAddress } from '../access/keys-object.ts'
 import {
   asUsageError,
@@ -27,12 +26,7 @@ import { expectFolder, usualDataFolder } from './data-folder.ts'
 import { ServerFailure, Stops, type Signals } from './signals.ts'
 import { logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 
-interface NamedCommand {
-  readonly summary: string
-  /** Loading all commands takes ten times as long as Node itself does to start. */
-  readonly load: () => Promise<Command | Service>
-}
-
+/** Loading all commands takes ten times as long as Node itself does to start. */
 type Module = () => Promise<{ readonly COMMANDS: { readonly [name: string]: Command | Service } }>
 
 const building: Module = () => import('./build.ts')
@@ -41,7 +35,7 @@ const keys: Module = () => import('./keys.ts')
 const within = 'within a second (five, where keys are in a bucket)'
 
 /** The commands by their names, in the order of `--help`. */
-const TABLE: { readonly [name: string]: readonly [module: Module, summary: string] } = {
+export const COMMANDS: { readonly [name: string]: readonly [module: Module, summary: string] } = {
   build: [building, 'fetch what the configuration names, build a snapshot from source files and publish it'],
   publish: [
     building,
@@ -82,18 +76,10 @@ const TABLE: { readonly [name: string]: readonly [module: Module, summary: strin
   resume: [folders, 'end a rollback: publish the newest kept snapshot, and later ones as they are built'],
   'keys issue': [keys, 'issue a key; it is shown once'],
   'keys list': [keys, "list keys with this hour's use"],
-  'keys show': [keys, 'show one key'],
   'keys rotate': [keys, `replace a key: the old one stops working ${within}; its id and usage are kept`],
   'keys revoke': [keys, `stop a key from working, ${within}`],
   'keys set-quota': [keys, 'change the hourly quota of a key'],
 }
-
-export const COMMANDS: { readonly [name: string]: NamedCommand } = Object.fromEntries(
-  Object.entries(TABLE).map(([name, [module, summary]]) => [
-    name,
-    { summary, load: async () => (await module()).COMMANDS[name] },
-  ]),
-)
 
 const GROUPS: { readonly [name: string]: string } = {
   keys: 'issue, list, replace and revoke API keys, and set their quotas',
@@ -193,13 +179,13 @@ async function dispatch(argv: readonly string[], signals: Signals): Promise<void
     const group = found.parent === program ? '' : `${found.parent?.name()} `
     const name = `${group}${found.name()}`
     if (!Object.hasOwn(COMMANDS, name)) return
-    const loaded = await COMMANDS[name].load()
+    const loaded = (await COMMANDS[name][0]()).COMMANDS[name]
     describe(found.allowExcessArguments(), loaded)
     usage = found.createHelp().commandUsage(found)
     found.action(() => runFound(found, usage, loaded, signals))
   }
   program.hook('preSubcommand', load)
-  for (const [name, { summary }] of Object.entries(COMMANDS)) {
+  for (const [name, [, summary]] of Object.entries(COMMANDS)) {
     const [group, word] = name.split(' ')
     if (word === undefined) {
       program.command(name).description(summary)
@@ -240,7 +226,7 @@ async function runFound(
   }
   if (found.takes?.startsWith('<DIR>') === true) expectFolder(parser.args[0])
   warnOfPasswords(config, given)
-  if (found.existing !== undefined) expectFile(found.existing, config, given, 'run' in found)
+  if (found.existing !== undefined) expectFile(found.existing, config, given)
   if ('run' in found) {
     signals.letGo()
     await found.run(config as never, parser.args)
@@ -269,22 +255,12 @@ function holdsPassword(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'hasPassword' in value && value.hasPassword === true
 }
 
-function expectFile(
-  option: string,
-  config: object,
-  given: ReadonlyMap<string, string>,
-  isOneCommand: boolean,
-): void {
+function expectFile(option: string, config: object, given: ReadonlyMap<string, string>): void {
   const name = given.get(option)
   const path = String((config as { [option: string]: unknown })[option])
-  if (isAddress(path)) return
-  if (name !== undefined && !existsSync(path)) {
+  if (name !== undefined && !isAddress(path) && !existsSync(path)) {
     throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
   }
-  // A server may begin without its folder. Who asks for keys would be told that there are none.
-  const folder = dirname(path)
-  if (isOneCommand && name === undefined && given.has('data') && !existsSync(folder))
-    throw new KeysFileError(`${folder}: there is no such folder (${given.get('data')})`)
 }
 
 /** Faults of input, files and surroundings; all others keep their stack. */
@@ -299,26 +275,10 @@ const EXPECTED = [
   KeyCommandError,
 ]
 
-const SYSTEM_FAULTS: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'is not a folder',
-  EISDIR: 'is a folder',
-  EEXIST: 'exists already',
-  EACCES: 'access is denied',
-  EPERM: 'is not permitted',
-  EROFS: 'lies on a file system that cannot be written to',
-  ENOSPC: 'no space is left on the disk',
-  EDQUOT: 'the quota of the disk is used up',
-  EMFILE: 'too many files are open',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'links lead in a circle',
-}
-
 /** The sentence for an operator; null for a fault of the program. */
 export function expectedFault(error: unknown): string | null {
   if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message
   if (!isSystemFault(error)) return null
   if (error.code === 'EEXIST' && error.syscall === 'mkdir') return `${error.path}: is not a folder`
-  const what = SYSTEM_FAULTS[error.code] ?? `cannot be used (${error.code})`
-  return error.path === undefined ? error.message : `${error.path}: ${what}`
+  return error.path === undefined ? error.message : `${error.path}: ${inWords(error)}`
 }

@@ -3,17 +3,15 @@
  * what to do. It changes nothing. Its exit code is 0 unless a start is impossible.
  */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { loadKeys } from '../access/keys-file.ts'
 import { isAddress } from '../access/keys-object.ts'
-import { findFreePort } from '../http/port.ts'
 import { ageText, timestampText } from '../sea/time.ts'
 import { flag, type ConfigOf } from '../server/setting.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
-import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
+import { RUN_SETTINGS } from './build-settings.ts'
 import { command } from './command.ts'
 import { clock, environment, print } from './surroundings.ts'
 
@@ -30,13 +28,12 @@ export interface Finding {
 
 const ok = (check: string, found: string): Finding => ({ check, level: 'ok', found, advice: null })
 const advise = (check: string, found: string, advice: string): Finding => ({
-  check,
+  ...ok(check, found),
   level: 'advice',
-  found,
   advice,
 })
-const impossible = (check: string, found: string, advice: string): Finding => ({
-  ...advise(check, found, advice),
+const fault = (...finding: Parameters<typeof advise>): Finding => ({
+  ...advise(...finding),
   level: 'impossible',
 })
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -50,7 +47,6 @@ const WIDTH_OF_CHECK = 20
 const doctor = command({
   settings: DOCTOR_SETTINGS,
   run: async (config) => {
-    expectSchedule(config)
     const findings = await examine(config)
     const faults = findings.filter(({ level }) => level === 'impossible')
     if (config.json) print(JSON.stringify({ can_start: faults.length === 0, findings }))
@@ -75,37 +71,16 @@ function linesOf({ check, level, found, advice }: Finding): string[] {
 export async function examine(config: Config): Promise<Finding[]> {
   const { finding, bytes } = await snapshotFinding(config, clock())
   return [
-    memoryFinding(config, bytes),
     ...folderFindings(config, bytes > 0),
     diskFinding(config, bytes),
-    ...(await portFindings(config)),
     keysFinding(config),
     finding,
     ...(await sourceFindings(config)),
   ]
 }
 
-// --- The machine ---
-
-/** Bytes. With less, the demo and a build do not fit into memory together. */
-const LEAST_MEMORY = 512 * 2 ** 20
-/** The code, tables and heap of a worker. */
-const WORKER_BYTES = 100 * 2 ** 20
 /** The next snapshot, its spool and its reports need room next to the kept ones. */
 const LEAST_FREE_BYTES = 2 ** 30
-
-function memoryFinding({ workers, 'answer-cache': cache }: Config, snapshotBytes: number): Finding {
-  const constrained = process.constrainedMemory() ?? 0
-  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
-  // The next snapshot is loaded while the current one is still served.
-  const wanted = Math.max(2 * snapshotBytes + workers * (cache + WORKER_BYTES), LEAST_MEMORY)
-  if (total >= wanted) return ok('memory', sizeText(total))
-  return advise(
-    'memory',
-    `${sizeText(total)}; ${sizeText(wanted)} may be needed`,
-    'add memory, or use fewer --workers or a smaller --answer-cache',
-  )
-}
 
 /** The nearest folder that exists; the others would be made in it. */
 function existing(path: string): string {
@@ -119,7 +94,7 @@ function folderFindings({ snapshots, keys }: Config, hasSnapshot: boolean): Find
     const place = existing(path)
     const other = `name another one with --data or --${name}`
     const { uid } = statSync(place)
-    if (!statSync(place).isDirectory()) return impossible(check, `${place} is not a folder`, other)
+    if (!statSync(place).isDirectory()) return fault(check, `${place} is not a folder`, other)
     try {
       accessSync(place, constants.W_OK)
       return ok(check, place === path ? path : `${path} will be made`)
@@ -129,7 +104,7 @@ function folderFindings({ snapshots, keys }: Config, hasSnapshot: boolean): Find
       const advice = `give it to ${user}, or ${other}`
       return hasSnapshot
         ? advise(check, found, `${advice}; until then its snapshot is served, and nothing is built`)
-        : impossible(check, found, advice)
+        : fault(check, found, advice)
     }
   })
 }
@@ -144,29 +119,10 @@ function diskFinding({ snapshots }: Config, snapshotBytes: number): Finding {
     : ok('disk', found)
 }
 
-async function portFindings(config: Config): Promise<Finding[]> {
-  const { host, port, 'admin-host': adminHost, 'admin-port': admin } = config
-  const finding = async (check: string, at: string, of: number): Promise<Finding> => {
-    try {
-      await findFreePort(at, of)
-      return ok(check, of === 0 ? 'any free one' : `${of} is free on ${at}`)
-    } catch (error) {
-      return impossible(check, reasonOf(error), 'name another one; a server that runs already uses its own')
-    }
-  }
-  const isAny = typeof admin === 'string'
-  return [
-    await finding('port', host, port),
-    ...(isAny ? [] : [await finding('admin port', adminHost, admin)]),
-  ]
-}
-
 /** Bytes for people. */
 export function sizeText(bytes: number): string {
   return bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }
-
-// --- What it serves ---
 
 /** Half-hourly feeds are at most this old while everything works. */
 const USUAL_AGE_S = 3 * 3600
@@ -179,7 +135,7 @@ function keysFinding({ keys }: Config): Finding {
     const issue = `groundswell keys issue --owner NAME --keys ${keys}`
     return advise('keys', `${keys} has none`, `"groundswell run" issues a first one; or: ${issue}`)
   } catch (error) {
-    return impossible('keys', reasonOf(error), 'restore the file, or move it away and issue new keys')
+    return fault('keys', reasonOf(error), 'restore the file, or move it away and issue new keys')
   }
 }
 
@@ -229,6 +185,6 @@ async function sourceFindings({ config }: Config): Promise<Finding[]> {
       ),
     ]
   } catch (error) {
-    return [impossible('sources', reasonOf(error), 'correct the file; docs/configuration.md documents it')]
+    return [fault('sources', reasonOf(error), 'correct the file; docs/configuration.md documents it')]
   }
 }

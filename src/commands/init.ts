@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { data } from '../server/serve-settings.ts'
-import { optional, oneOf, orNull, type Setting, text } from '../server/setting.ts'
+import { last, optional, oneOf, orNull, type Setting, setting, text } from '../server/setting.ts'
 import { KIND_OPTIONS } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
@@ -12,29 +12,19 @@ import { packageFolder, print } from './surroundings.ts'
 
 const FIRST = join(packageFolder, 'data', 'examples', 'first.config.json')
 
-const told = (placeholder: string, help: string): Setting<string> => ({
-  placeholder,
-  help,
-  default: '',
-  parse: ([last = '']) => last,
-})
+const told = (placeholder: string, help: string): Setting<string> => setting(placeholder, help, '', last)
 
 const INIT_SETTINGS = {
-  config: {
-    placeholder: 'FILE',
-    help: 'the file to write',
-    default: 'groundswell.config.json',
-    parse: text,
-  } satisfies Setting<string>,
+  config: setting('FILE', 'the file to write', 'groundswell.config.json', text),
   data,
   snapshots: BUILD_SETTINGS.out,
   table: optional('FILE', 'your own table, and more behind it: say what is recognised, and build'),
-  kind: {
-    placeholder: 'KIND',
-    help: 'write the example of a kind of source, with its files',
-    default: '',
-    parse: orNull(oneOf([...KIND_OPTIONS.keys()])),
-  },
+  kind: setting(
+    'KIND',
+    'write the example of a kind of source, with its files',
+    '',
+    orNull(oneOf([...KIND_OPTIONS.keys()])),
+  ),
   station: told('NAME', 'the station of the tables'),
   lat: told('DEGREES', 'its latitude'),
   lng: told('DEGREES', 'its longitude'),

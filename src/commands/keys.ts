@@ -1,19 +1,27 @@
 /** `keys …`: issues, lists, rotates and revokes keys, and sets their quotas. */
 import {
   DEFAULT_QUOTA,
-  findKey,
   issued,
   MAX_QUOTA,
   revoked,
   rotated,
   withQuota,
+  type Changed,
   type IssuedKey,
   type KeyRecord,
 } from '../access/key-records.ts'
 import { fileStore, type KeyStore } from '../access/keys-file.ts'
 import { isAddress, KeysObject } from '../access/keys-object.ts'
 import { data, keys } from '../server/serve-settings.ts'
-import { flag, type Setting, text, wholeNumber, UsageError } from '../server/setting.ts'
+import {
+  type ConfigOf,
+  flag,
+  type Setting,
+  setting,
+  text,
+  wholeNumber,
+  UsageError,
+} from '../server/setting.ts'
 import { counted } from '../system/text.ts'
 import { command, type Command } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
@@ -33,12 +41,7 @@ export const ISSUE_SETTINGS = {
     required: true,
     parse: text,
   } satisfies Setting<string>,
-  quota: {
-    placeholder: 'N',
-    help: 'requests per clock hour',
-    default: String(DEFAULT_QUOTA),
-    parse: wholeNumber(1, MAX_QUOTA),
-  } satisfies Setting<number>,
+  quota: setting('N', 'requests per clock hour', String(DEFAULT_QUOTA), wholeNumber(1, MAX_QUOTA)),
 } as const
 
 /** Opens where the keys are kept, for one command. */
@@ -51,18 +54,36 @@ async function withStore<T>(place: string, use: (store: KeyStore) => Promise<T>)
   }
 }
 
+type KeysConfig = ConfigOf<typeof KEYS_FILE_SETTINGS>
+
+/** A command that changes the key with an ID, and prints what became of it. */
+const changing = <Result>(
+  takes: string,
+  change: (records: readonly KeyRecord[], positionals: string[]) => Changed<Result>,
+  told: (result: Result, config: KeysConfig) => string,
+): Command =>
+  command({
+    takes,
+    settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
+    run: async (config, positionals) => {
+      const result = await withStore(config.keys, (store) =>
+        store.change((records) => change(records, positionals)),
+      )
+      print(told(result, config))
+    },
+  })
+
 export const COMMANDS: { readonly [name: string]: Command } = {
   'keys issue': command({
     settings: ISSUE_SETTINGS,
     run: async (config) => {
-      const { data, owner, quota, json } = config
-      makeDataFolder(data)
-      printIssued(
-        await withStore(config.keys, (store) =>
-          store.change((records) => issued(records, { owner, quota, now: clock() })),
-        ),
-        json,
+      makeDataFolder(config.data)
+      const { owner, quota } = config
+      const key = await withStore(config.keys, (store) =>
+        store.change((records) => issued(records, { owner, quota, now: clock() })),
       )
+      print(issuedText(key, config))
     },
   }),
   'keys list': command({
@@ -73,52 +94,21 @@ export const COMMANDS: { readonly [name: string]: Command } = {
         for (const line of keyLines(store, await store.all(), config.json)) print(line)
       }),
   }),
-  'keys show': command({
-    takes: '<ID>',
-    settings: KEYS_FILE_SETTINGS,
-    existing: 'keys',
-    run: (config, [id]) =>
-      withStore(config.keys, async (store) => {
-        for (const line of keyLines(store, [findKey(await store.all(), id)], config.json)) print(line)
-      }),
-  }),
-  'keys rotate': command({
-    takes: '<ID>',
-    settings: KEYS_FILE_SETTINGS,
-    existing: 'keys',
-    run: async (config, [id]) =>
-      printIssued(
-        await withStore(config.keys, (store) => store.change((records) => rotated(records, id, clock()))),
-        config.json,
-      ),
-  }),
-  'keys revoke': command({
-    takes: '<ID>',
-    settings: KEYS_FILE_SETTINGS,
-    existing: 'keys',
-    run: async (config, [id]) => {
-      const { owner } = await withStore(config.keys, (store) =>
-        store.change((records) => revoked(records, id)),
-      )
-      print(config.json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id} of ${owner} is revoked.`)
-    },
-  }),
-  'keys set-quota': command({
-    takes: '<ID> <N>',
-    settings: KEYS_FILE_SETTINGS,
-    existing: 'keys',
-    run: async (config, [id, text]) => {
-      const wanted = parseQuota(text)
-      const { owner, quota } = await withStore(config.keys, (store) =>
-        store.change((records) => withQuota(records, id, wanted)),
-      )
-      print(
-        config.json
-          ? JSON.stringify({ id, owner, quota })
-          : `Key ${id} of ${owner} now has ${counted(quota, 'request')} per hour.`,
-      )
-    },
-  }),
+  'keys rotate': changing('<ID>', (records, [id]) => rotated(records, id, clock()), issuedText),
+  'keys revoke': changing(
+    '<ID>',
+    (records, [id]) => revoked(records, id),
+    ({ id, owner }, { json }) =>
+      json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id} of ${owner} is revoked.`,
+  ),
+  'keys set-quota': changing(
+    '<ID> <N>',
+    (records, [id, text]) => withQuota(records, id, parseQuota(text)),
+    ({ id, owner, quota }, { json }) =>
+      json
+        ? JSON.stringify({ id, owner, quota })
+        : `Key ${id} of ${owner} now has ${counted(quota, 'request')} per hour.`,
+  ),
 }
 
 /** The N of `keys set-quota ID N`. @throws UsageError */
@@ -130,12 +120,9 @@ export function parseQuota(text: string): number {
   }
 }
 
-function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boolean): void {
-  if (json) print(JSON.stringify({ id, key, owner, quota }))
-  else {
-    print(`Key ${id} for ${owner}, ${counted(quota, 'request')} per hour. It is shown only once:`)
-    print(key)
-  }
+function issuedText({ record: { id, owner, quota }, key }: IssuedKey, { json }: KeysConfig): string {
+  if (json) return JSON.stringify({ id, key, owner, quota })
+  return `Key ${id} for ${owner}, ${counted(quota, 'request')} per hour. It is shown only once:\n${key}`
 }
 
 /** Keys with this hour's calls as last saved; without them for an address, where each server has its own. */

@@ -1,4 +1,5 @@
 /** `run`: builds, issues a first key, serves, and builds again on schedule. */
+import { accessSync, constants } from 'node:fs'
 import type { Signals, Stops } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
@@ -6,7 +7,7 @@ import { isMadeUp } from '../builder/build-base.ts'
 import { endChildren, runBuild } from '../server/build-child.ts'
 import { Schedule, type ScheduleState } from '../server/build-schedule.ts'
 import { type ConfigOf, UsageError } from '../server/setting.ts'
-import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
+import { RUN_SETTINGS } from './build-settings.ts'
 import { isAddress } from '../access/keys-object.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
 import { openSources } from './build.ts'
@@ -15,7 +16,7 @@ import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
-import { expectWritable, makeDataFolder } from './data-folder.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { findFreePort } from '../http/port.ts'
 import { API_ADDRESS } from '../server/serve-settings.ts'
 import type { ServeHooks } from './serve.ts'
@@ -32,7 +33,11 @@ const run = service({
 export const COMMANDS = { run }
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
-  expectSchedule(config)
+  if (config.every > 0 && config.jitter > config.every) {
+    throw new UsageError(
+      '--jitter: expected no more than --every: a build that is later than that would replace the next one',
+    )
+  }
   if (config.from !== null) expectNoSources(config)
   // A broken configuration and a taken port are found before anything is built, and before a key is issued.
   const { sources } = await openSources(config)
@@ -49,7 +54,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   const found = await readManifest(config.snapshots)
   // A demo that was built here before is not what the operator asks for.
   const published = found?.demo === true && !servesDemo ? null : found
-  if (published === null) expectWritable(config.data)
+  if (published === null && config.data !== null) accessSync(config.data, constants.W_OK)
   if (published === null && isDemo) note('building the demo, whose data are made up')
   // The server is loaded while the first build runs.
   const [first] = await Promise.all([

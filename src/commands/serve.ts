@@ -3,8 +3,8 @@ import { ServerFailure, type Signals, type Stops } from './signals.ts'
 import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
 import type { Surroundings } from '../server/worker-settings.ts'
-import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
-import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'
+import { API_ADDRESS, SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
+import { type ConfigOf, last, orNull, setting, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { keptSnapshot, type Wanted } from '../snapshot/retained.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
@@ -13,7 +13,6 @@ import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/faults.ts'
 import { service } from './command.ts'
 import { findFreePort } from '../http/port.ts'
-import { API_ADDRESS } from '../server/serve-settings.ts'
 import { expectFolder } from './data-folder.ts'
 import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
 
@@ -23,20 +22,19 @@ const STORE_ATTEMPTS = 2
 /** Settings of `serve` alone: a process that also builds serves what it builds. */
 const SERVE_ALONE_SETTINGS = {
   ...SERVE_SETTINGS,
-  'as-of': {
-    placeholder: 'ID_OR_TIME',
-    help: 'serve this kept snapshot and no later one: its id, or the last whose data are not newer than a time',
-    default: '',
-    parse: (texts) => {
+  'as-of': setting(
+    'ID_OR_TIME',
+    'serve this kept snapshot and no later one: its id, or the last whose data are not newer than a time',
+    '',
+    orNull((texts): Wanted => {
       const wanted = last(texts)
-      if (wanted === '') return null
       if (/^[0-9a-f]{24}$/.test(wanted)) return { id: wanted }
       const time = parseTimestamp(wanted)
       if (time === null)
         throw new Error('the id of a snapshot, or an ISO 8601 time such as 2026-03-27T09:00:00Z')
       return { time: Math.floor(endOf(time)) }
-    },
-  } satisfies Setting<Wanted | null>,
+    }),
+  ),
 } as const
 
 const serve = service({
@@ -90,10 +88,7 @@ export async function serveUntilStopped(
     signal: stops.signal,
   })
   // A server that does not serve yet ends at once by itself.
-  const started = starting.then(
-    (server) => server,
-    () => null,
-  )
+  const started = starting.catch(() => null)
   stops.beforeEnd(async () => (await started)?.stopAtOnce() ?? true)
   process.on('uncaughtException', (error) => {
     if (hasOwner(error)) return

@@ -28,6 +28,15 @@ const WORDS: { readonly [code: string]: string } = {
   EACCES: 'access is denied',
   EPERM: 'that is not permitted',
   EROFS: 'the file system cannot be written to',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the quota of the disk is used up',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'links lead in a circle',
+}
+
+export function inWords(error: unknown): string {
+  return WORDS[errorCode(error)] ?? `cannot be used (${errorCode(error)})`
 }
 
 /** The code of a fault with what it means: `(ENOENT): there is no such file or folder`. */

@@ -34,7 +34,6 @@ const json = (...sources: object[]): string => JSON.stringify({ sources })
 /** What makes each configuration, by its path, and what is said after it; the others are in sources/configuration. */
 const BROKEN: readonly (readonly [kind: string, text: string | null, said: RegExp])[] = [
   ['missing', null, /^cannot be read \(ENOENT\): there is no such file or folder$/],
-  ['empty', '', /^is not JSON: /],
   ['too-large', ' '.repeat(5 * 2 ** 20), /^is larger than 4194304 bytes$/],
   ['misspelt', json(source({ folders: 'a' })), /^sources\[0\] has an unknown key "folders"$/],
 ]
@@ -62,18 +61,6 @@ test('A configuration that cannot be read ends the start with one sentence, and 
     const beginning = `groundswell: ${path}: `
     assert.ok(line.startsWith(beginning), line)
     assert.match(line.slice(beginning.length), expected)
-  }
-})
-
-test('A source on the command line that cannot be read ends the start likewise.', async (t) => {
-  const data = await withDemo(t)
-  for (const [given, expected] of [
-    ['noaa:x', /^groundswell: --source: unknown kind "noaa", known are ndbc, .*\n$/],
-    ['demo:scale,buoys=none', /^groundswell: .*buoys.*\n$/],
-  ] as const) {
-    const program = start(t, ['--data', data, '--source', given])
-    assert.equal(await Promise.race([program.ended, program.says(/listening/).catch(() => program.ended)]), 2)
-    assert.match(program.said, expected)
   }
 })
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
@@ -10,7 +9,6 @@ import { DOCTOR_SETTINGS, examine, sizeText, type Finding } from '../../src/comm
 import { ageText } from '../../src/sea/time.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { fieldOf } from '../fields.ts'
-import { listening } from '../listening.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
 import { until } from '../until.ts'
@@ -28,10 +26,7 @@ interface Diagnosis {
 
 /** What the doctor finds, in this process. */
 async function diagnose(...args: string[]): Promise<Diagnosis> {
-  const ports = ['--port=0', '--admin-port=off'].filter(
-    (usual) => !args.some((arg) => arg.startsWith(usual.slice(0, usual.indexOf('=') + 1))),
-  )
-  const { config } = readOptions(DOCTOR_SETTINGS, [...ports, ...args])
+  const { config } = readOptions(DOCTOR_SETTINGS, args)
   const findings = await examine(config)
   for (const { level, advice } of findings) assert.equal(advice === null, level === 'ok')
   return {
@@ -49,9 +44,9 @@ test('The doctor finds no fault in an empty folder, advises, and changes nothing
   assert.match(of('snapshot')[0], /^advice: \S+snapshots has none$/)
   assert.match(of('keys')[0], /^advice: \S+keys\.json has none$/)
   assert.match(of('folder of snapshots')[0], /^ok: \S+ will be made$/)
-  for (const check of ['memory', 'disk', 'port']) assert.equal(of(check).length, 1, check)
+  assert.equal(of('disk').length, 1)
   assert.ok(!existsSync(data))
-  const plain = await runCli(['doctor', '--data', data, '--port=0'])
+  const plain = await runCli(['doctor', '--data', data])
   assert.equal(plain.code, 0)
   assert.match(plain.stdout, /^warning keys +\S+ has none\n +→ "groundswell run" issues a first one/m)
   assert.match(plain.stdout, /\nready to start \(\d+ warnings?\)\n$/)
@@ -75,44 +70,10 @@ test('The doctor sees what a folder has: snapshot, keys, and what is wrong with 
   const faulty = await diagnose('--data', data)
   assert.ok(!faulty.canStart)
   assert.match(faulty.of('keys')[0], /^impossible: \S+keys\.json: not valid JSON$/)
-  const { code, stdout, stderr } = await runCli(['doctor', '--json', '--port=0', '--data', data])
+  const { code, stdout, stderr } = await runCli(['doctor', '--json', '--data', data])
   assert.equal(code, 1)
   assert.deepEqual((JSON.parse(stdout) as { can_start: boolean }).can_start, false)
   assert.match(stderr, /^groundswell: not ready to start: keys: \S+ not valid JSON\n$/)
-})
-
-test('Ports that are taken make a start impossible, the admin port too, and the last line names both.', async (t) => {
-  const [data, port] = [temporaryFolder(t), await listening(t, createServer())]
-  const taken = ['--data', data, `--port=${port}`, `--admin-port=${port}`]
-  const { canStart, of } = await diagnose(...taken)
-  assert.ok(!canStart)
-  for (const check of ['port', 'admin port']) {
-    assert.match(of(check).join(), /^impossible: cannot listen on .* in use/, check)
-  }
-  const { code, stderr } = await runCli(['doctor', ...taken])
-  assert.equal(code, 1)
-  assert.match(
-    stderr,
-    /^groundswell: not ready to start: port: cannot listen [^\n]+; admin port: cannot [^\n]+\n$/,
-  )
-})
-
-test('An address that is not of this machine makes a start impossible, also for the admin port.', async (t) => {
-  const data = temporaryFolder(t)
-  const { canStart, of } = await diagnose(
-    '--data',
-    data,
-    '--host=192.0.2.1',
-    '--admin-host=192.0.2.1',
-    '--admin-port=8081',
-  )
-  assert.ok(!canStart)
-  assert.match(of('port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
-  assert.match(of('admin port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
-  mkdirSync(join(data, 'snapshots'))
-  const { code, stderr } = await runCli(['serve', '--data', data, '--port=0', '--admin-host=192.0.2.1'])
-  assert.equal(code, 1)
-  assert.match(stderr, /^groundswell: cannot listen on 192\.0\.2\.1:8081: .*--admin-host/m)
 })
 
 test(
@@ -124,7 +85,7 @@ test(
     const data = temporaryFolder(t)
     chmodSync(data, 0o755)
     const look = (): { status: number | null; stdout: string; stderr: string } =>
-      spawnSync(process.execPath, [CLI, 'doctor', '--port=0', '--admin-port=off', '--data', data], {
+      spawnSync(process.execPath, [CLI, 'doctor', '--data', data], {
         encoding: 'utf8',
         uid: STRANGER,
         gid: STRANGER,

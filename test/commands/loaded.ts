@@ -3,7 +3,11 @@ import type { Command, Service } from '../../src/commands/command.ts'
 import { COMMANDS } from '../../src/commands/dispatch.ts'
 
 export const LOADED: { readonly [name: string]: Command | Service } = Object.fromEntries(
-  await Promise.all(Object.entries(COMMANDS).map(async ([name, { load }]) => [name, await load()] as const)),
+  await Promise.all(
+    Object.entries(COMMANDS).map(
+      async ([name, [module]]) => [name, (await module()).COMMANDS[name]] as const,
+    ),
+  ),
 )
 
 /** What `act` returns with these variables in the environment. */

@@ -1,5 +1,4 @@
 /** An assistant for tests: the client of the SDK, which starts `groundswell mcp` and speaks over its pipes. */
-import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -32,12 +31,6 @@ export class Assistant {
   async start(): Promise<this> {
     await this.client.connect(this.#transport)
     return this
-  }
-
-  /** Memory of the program. */
-  residentKib(): number {
-    const status = readFileSync(`/proc/${this.#transport.pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1])
   }
 
   async call(name: string, args: { [name: string]: unknown }, signal?: AbortSignal): Promise<Told> {
