@@ -66,12 +66,10 @@ export async function freePorts(): Promise<Ports> {
 /** The shipped file with other ports. */
 function withPorts(text: string, ports: Ports): string {
   const names = Object.keys(SHIPPED_PORTS) as (keyof Ports)[]
-  return names
-    .reduce(
-      (changed, name) => changed.replaceAll(new RegExp(`\\b${SHIPPED_PORTS[name]}\\b`, 'g'), `<${name}>`),
-      text,
-    )
-    .replaceAll(/<(listen|api|admin)>/g, (_, name: keyof Ports) => String(ports[name]))
+  const shipped = new RegExp(`\\b(${Object.values(SHIPPED_PORTS).join('|')})\\b`, 'g')
+  return text.replaceAll(shipped, (port) =>
+    String(ports[names.find((name) => String(SHIPPED_PORTS[name]) === port)!]),
+  )
 }
 
 /**

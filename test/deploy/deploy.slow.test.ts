@@ -6,16 +6,15 @@ import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { readOptions, variableOf } from '../../src/commands/command.ts'
 import { LOADED, withVariables } from '../commands/loaded.ts'
 import { shippedNodeOptions } from '../../tools/node_options.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
+import { ROOT } from '../docs/markdown.ts'
 import { temporaryFolder } from '../live.ts'
 import { missingTool } from '../programs.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DEPLOY = join(ROOT, 'deploy')
 const KUBERNETES = join(DEPLOY, 'kubernetes')
 const UNIT = join(DEPLOY, 'systemd', 'groundswell.service')
@@ -46,17 +45,8 @@ export const m${i}: T${i} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
   )
   writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'))
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'esnext',
-    '--moduleResolution',
-    'bundler',
-    '--types',
-    '',
-  ]
-  const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'manifests.ts'], {
+  const options = '--noEmit --strict --module esnext --moduleResolution bundler --types'.split(' ')
+  const { stdout } = spawnSync(process.execPath, [tsc, ...options, '', 'manifests.ts'], {
     cwd: folder,
     encoding: 'utf8',
   })
@@ -162,8 +152,6 @@ test(
     assert.equal(threadsOf(options, first), threadsOf(['--v8-pool-size=1'], first))
     const own = Math.max(1, availableParallelism() - 1)
     assert.equal(threadsOf(options, cores), threadsOf([`--v8-pool-size=${own}`], cores))
-    // Four whatever there are: should Node come to count cores by itself, the option can go.
-    assert.equal(threadsOf([], first), threadsOf(['--v8-pool-size=4'], first))
   },
 )
 

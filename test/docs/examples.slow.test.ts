@@ -1,9 +1,14 @@
-/** Requests that the documents show are answered as they say. */
+/** What the documents show: requests are answered as they say, and the example runs by the line of its page. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import sqlite from 'node-sqlite3-wasm'
 import { EXAMPLES_SOURCE } from '../../tools/openapi/examples.ts'
-import { examplesSnapshots } from '../built_once.ts'
-import { startLive, type Live } from '../live.ts'
+import { examplesSnapshots, fixtureSnapshots } from '../built_once.ts'
+import { startLive, temporaryFolder, type Live } from '../live.ts'
 import { filesBelow, readDocument } from './markdown.ts'
 
 const SHOWN_URL = 'http://127.0.0.1:8080/v2'
@@ -76,4 +81,19 @@ test('The table of what a search finds says what the demo answers.', async () =>
     const { data } = (await answer.json()) as { data: { buoys: { name: string }[] } }
     assert.equal(data.buoys.map(({ name }) => name).join('; ') || 'nothing', found, query)
   }
+})
+
+test('The example that keeps a copy runs by the line that its page shows, and has fewer than a hundred lines.', async (t) => {
+  const { base, key } = await startLive(t, { snapshots: await fixtureSnapshots() })
+  const page = readFileSync('docs/examples/README.md', 'utf8')
+  const line = /^ {4}KEY=\S+ npx tsx (docs\S+) http:\/\/127\.0\.0\.1:8080\/v2 waves\.sqlite$/m.exec(page)!
+  assert.ok(readFileSync(line[1], 'utf8').trimEnd().split('\n').length < 100)
+  const file = join(temporaryFolder(t), 'copy.sqlite')
+  const env = { ...process.env, KEY: key }
+  const args = [line[1], base, file, 'once']
+  const { stdout, stderr } = await promisify(execFile)('node_modules/.bin/tsx', args, { env })
+  assert.deepEqual([stdout, stderr], ['', ''])
+  const db = new sqlite.Database(file)
+  t.after(() => db.close())
+  assert.ok(Number(db.get('SELECT count(*) AS count FROM readings')!.count) > 10)
 })

@@ -1,6 +1,6 @@
 /** What the documents name is there: files, anchors, scripts and options. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { LOADED } from '../commands/loaded.ts'
@@ -13,12 +13,9 @@ const DOCUMENTS = filesBelow('', '.md')
 const documentAt = (path: string): Document =>
   DOCUMENTS.find((document) => document.path === path) ?? assert.fail(`${path} is missing`)
 
-interface Package {
-  files: string[]
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: { [name: string]: string }
 }
-
-const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package
 
 /** Relative targets with the document that links them; an anchor alone leads to the document itself. */
 const RELATIVE_LINKS = DOCUMENTS.flatMap((document) =>
@@ -60,37 +57,31 @@ test('Every document can be reached from the README.', () => {
 })
 
 const CODE = ['.ts', '.mts', '.mjs', '.py'].flatMap((ending) => filesBelow('', ending))
+const isFolder = (path: string): boolean => existsSync(join(ROOT, path))
 
-test('Every file of code that a document names exists.', () => {
-  // `examplia` is what a reader of the walks writes; a star stands for several files.
-  const missing = DOCUMENTS.filter(({ path }) => path !== 'CHANGELOG.md').flatMap((document) =>
+test('Every file of code and every folder of the sources that a document names exists.', () => {
+  const missing = DOCUMENTS.flatMap((document) =>
     quotedIn(document)
-      .flatMap((quoted) => quoted.match(/(?<![\w*./-])[\w./-]+\.(?:ts|mts|mjs|py)(?![\w*./-])/g) ?? [])
-      .filter((name) => !/examplia/i.test(name))
-      .filter((name) => {
-        const path = normalize(name)
-        if (!path.includes('/')) return !CODE.some((file) => file.endsWith(`/${path}`) || file === path)
-        return ![path, join('src', path), normalize(join(dirname(document.path), path))].some((file) =>
-          CODE.includes(file),
-        )
-      })
+      .flatMap((quoted) =>
+        // `examplia` is a file of the reader, a star stands for several, and commands make some folders.
+        /^(src|test|bench|docs|data|deploy|clients)\/[\w/-]*\/?$/.test(quoted)
+          ? [quoted].filter((path) => !isFolder(path) && !/^(data\/snapshots|bench\/data)/.test(path))
+          : (quoted.match(/(?<![\w*./-])[\w./-]+\.(?:ts|mts|mjs|py)(?![\w*./-])/g) ?? []).filter(
+              (name) =>
+                document.path !== 'CHANGELOG.md' && !/examplia/i.test(name) && !isCode(name, document),
+            ),
+      )
       .map((name) => `${document.path} names ${name}`),
   )
   assert.deepEqual(missing, [])
 })
 
-/** Folders that commands make. */
-const MADE = ['data/snapshots', 'bench/data']
-
-test('Every folder of the sources that a document names exists.', () => {
-  const missing = DOCUMENTS.flatMap((document) =>
-    quotedIn(document)
-      .filter((quoted) => /^(src|test|bench|docs|data|deploy|clients)\/[\w/-]*\/?$/.test(quoted))
-      .filter((quoted) => !existsSync(join(ROOT, quoted)) && !MADE.some((made) => quoted.startsWith(made)))
-      .map((quoted) => `${document.path} names ${quoted}`),
-  )
-  assert.deepEqual(missing, [])
-})
+/** A name alone, or a path from the root, from `src` or from the document. */
+function isCode(name: string, document: Document): boolean {
+  const path = normalize(name)
+  if (!path.includes('/')) return CODE.some((file) => file.endsWith(`/${path}`) || file === path)
+  return ['', 'src', dirname(document.path)].some((folder) => CODE.includes(normalize(join(folder, name))))
+}
 
 test('Every script of npm that a document names is in package.json.', () => {
   const missing = DOCUMENTS.flatMap(({ path, text }) =>
@@ -116,32 +107,14 @@ const OPTIONS = new Set([
   ...Object.values(LOADED).flatMap(({ settings }) => Object.keys(settings)),
 ])
 
-/** Options of other programs that documents name: npm, node, git, cpulimit, and our benches and tests. */
-const OTHER_OPTIONS = new Set([
-  'import',
-  // Of LibreOffice.
-  'convert-to',
-  'infilter',
-  'omit',
-  'no-save',
-  'ignore-scripts',
-  'test',
-  'single-threaded-gc',
-  'trace-gc',
-  'perf-basic-prof',
-  'cpu-prof',
-  'limit',
-  'include-children',
-  'build',
-  'pack',
-  'breaking',
-])
-
-/** Options of npm, docker, kubectl and systemctl on the page about installing. */
+/** Options of npm, node, git, LibreOffice, R, docker, kubectl and systemctl, and of our benches and tests. */
+const OTHER_OPTIONS = new Set(
+  `import convert-to infilter omit no-save ignore-scripts test single-threaded-gc trace-gc perf-basic-prof
+  cpu-prof limit include-children build pack breaking`.split(/\s+/),
+)
 const INSTALLERS_OPTIONS = new Set(
-  'ulimit prefix now file tag read-only cap-drop security-opt volume publish from-file from-literal kustomize'.split(
-    ' ',
-  ),
+  `ulimit prefix now file tag read-only cap-drop security-opt volume publish from-file from-literal
+  kustomize`.split(/\s+/),
 )
 
 test('Every option that a document names is one of a command.', () => {
@@ -154,30 +127,4 @@ test('Every option that a document names is one of a command.', () => {
         .map((option) => `${path} names --${option}`),
   )
   assert.deepEqual(unknown, [])
-})
-
-test('The package holds every document that its README leads to.', () => {
-  const isPacked = (path: string): boolean =>
-    path === 'package.json' ||
-    PACKAGE.files.some((entry) => {
-      const [start, end = ''] = entry.split('*')
-      return (
-        path === entry ||
-        path.startsWith(`${entry}/`) ||
-        (end !== '' && path.startsWith(start) && path.endsWith(end))
-      )
-    })
-  const outside = RELATIVE_LINKS.filter(({ from, target }) => {
-    if (!isPacked(from)) return false
-    return (
-      !isPacked(target) &&
-      !(
-        statSync(join(ROOT, target)).isDirectory() &&
-        PACKAGE.files.some((entry) => entry.startsWith(`${target}/`))
-      )
-    )
-  }).map(({ from, link }) => `${from} links ${link}, which \`files\` of package.json leaves out`)
-  assert.deepEqual(outside, [])
-  for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/install.md'])
-    assert.ok(isPacked(path), path)
 })

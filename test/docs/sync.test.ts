@@ -1,15 +1,12 @@
-/** The example that keeps a copy in SQLite: over builds of all kinds, and as a stranger runs it. */
+/** The example that keeps a copy in SQLite over builds of all kinds. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 import sqlite from 'node-sqlite3-wasm'
-import { Groundswell, type Reading } from '../../clients/typescript/groundswell.ts'
+import { Groundswell } from '../../clients/typescript/groundswell.ts'
 import { sync } from '../../docs/examples/sync.ts'
 import { Follower, rowsOf, textOf } from '../api/copy.ts'
-import { startLive, temporaryFolder } from '../live.ts'
+import { temporaryFolder } from '../live.ts'
 
 type Database = InstanceType<typeof sqlite.Database>
 /** The copy stays behind in so many of the builds, so that now and then it has to begin anew. */
@@ -84,32 +81,4 @@ test('The example keeps a copy through builds, corrections, renames, rollbacks a
   }
   assert.ok(failed > 1, `${failed} calls failed`)
   assert.ok(feeds > builds / 3 && lists > 0, `${feeds} calls for changes, ${lists} for readings`)
-})
-
-test('The example runs by the line that its page shows, and has fewer than a hundred lines.', async (t) => {
-  const live = await startLive(t, { sourceArgs: ['--source', 'csv:data/fixtures/small'] })
-  const page = readFileSync('docs/examples/README.md', 'utf8')
-  const line = /^ {4}KEY=\S+ npx tsx (docs\S+) http:\/\/127\.0\.0\.1:8080\/v2 waves\.sqlite$/m.exec(page)
-  assert.ok(line !== null, 'the line of the page')
-  assert.ok(readFileSync('docs/examples/sync.ts', 'utf8').trimEnd().split('\n').length < 100)
-  const file = join(temporaryFolder(t), 'copy.sqlite')
-  const args = [line[1], live.base, file, 'once']
-  const { stdout, stderr } = await promisify(execFile)('node_modules/.bin/tsx', args, {
-    env: { ...process.env, KEY: live.key },
-  })
-  assert.deepEqual([stdout, stderr], ['', ''])
-  const db = new sqlite.Database(file)
-  t.after(() => db.close())
-  const api = new Groundswell({ baseUrl: live.base, key: live.key })
-  const { buoys } = (await api.listBuoys({ active_only: false, per_page: 500 })).data
-  assert.ok(buoys.length > 2)
-  for (const { id } of buoys) {
-    const rows: Reading[] = []
-    for await (const reading of api.readings(id)) rows.push(reading)
-    const copied = db.all('SELECT * FROM readings WHERE buoy_id = ? ORDER BY time', [id])
-    assert.deepEqual(
-      copied.map(({ buoy_id: _buoy, ...reading }) => reading),
-      rows.map((reading) => ({ ...reading })),
-    )
-  }
 })

@@ -26,20 +26,10 @@ test('Every mission has what the contract asks for, and nothing of it twice.', (
   const codes = MISSIONS.flatMap(({ fileCodes }) => fileCodes)
   assert.equal(new Set(codes).size, codes.length)
   for (const mission of MISSIONS) {
-    assert.ok(mission.index >= 1 && mission.index <= 99)
     assert.match(mission.slug, /^[a-z0-9]+(-[a-z0-9]+)*$/)
-    assert.ok(mission.agency !== '' && mission.instrument !== '')
-    assert.ok(mission.description.en.length > 60 && mission.description.fr.length > 60)
-    assert.notEqual(mission.description.en, mission.description.fr)
     assert.ok(mission.phases.length > 0 || mission.passesOfOwnCycle !== undefined)
     assert.equal(missionOfSlug(mission.slug), mission)
     assert.equal(missionOfIndex(mission.index), mission)
-    const starts = mission.phases.map(({ from }) => from)
-    assert.deepEqual(
-      starts,
-      starts.toSorted((a, b) => a - b),
-    )
-    assert.ok(starts.every(Number.isFinite))
   }
   assert.equal(missionOfSlug('apollo-11'), undefined)
   assert.equal(missionOfIndex(0), undefined)

@@ -6,11 +6,13 @@ import {
   civilFromDays,
   dateText,
   daysFromCivil,
+  LIBERTIES,
   monthOf,
   monthStart,
   monthText,
   parseDate,
   parseTimestamp,
+  readIsoTime,
   timestampText,
 } from '../../src/sea/time.ts'
 
@@ -19,17 +21,10 @@ const DAY_MS = 86_400_000
 test('Every day from 1900 to 2200 goes to its date and back as Date says.', () => {
   const last = Date.UTC(2201, 0, 1) / DAY_MS
   for (let days = Date.UTC(1900, 0, 1) / DAY_MS; days < last; days++) {
-    const expected = new Date(days * DAY_MS)
-    const civil = civilFromDays(days)
-    if (
-      civil.year !== expected.getUTCFullYear() ||
-      civil.month !== expected.getUTCMonth() + 1 ||
-      civil.day !== expected.getUTCDate() ||
-      daysFromCivil(civil.year, civil.month, civil.day) !== days ||
-      dateText(days * 86_400) !== expected.toISOString().slice(0, 10)
-    ) {
-      assert.fail(`${expected.toISOString()} came out as ${JSON.stringify(civil)}`)
-    }
+    const { year, month, day } = civilFromDays(days)
+    const text = new Date(days * DAY_MS).toISOString().slice(0, 10)
+    const isRight = Date.UTC(year, month - 1, day) === days * DAY_MS && dateText(days * 86_400) === text
+    assert.ok(isRight && daysFromCivil(year, month, day) === days, text)
   }
 })
 
@@ -108,33 +103,13 @@ test('A date alone is its UTC midnight and stands for the whole day.', () => {
 })
 
 test('What is not a timestamp is refused.', () => {
-  const refused = [
-    '',
-    '2026-03',
-    '2026-13-01',
-    '2026-02-29',
-    '1900-02-29',
-    '2026-03-32',
-    '20260327',
-    ' 2026-03-27',
-    '2026-03-27 ',
-    '2026-03-27T09',
-    '2026-03-27T24:00:00Z',
-    '2026-03-27T09:60:00Z',
-    '2026-03-27T09:00:60Z',
-    '2026-03-27T09:00:00.Z',
-    '2026-03-27T09:00:00.1234567890Z',
-    '2026-03-27T09:00.5Z',
-    '2026-03-27T09:00:00+01:0',
-    '2026-03-27T09:00:00+24:00',
-    '2026-03-27T09:00:00+01:60',
-    '2026-03-27T09:00:00Z+01:00',
-    '２０２６-03-27',
-    'now',
-    '0000-01-01T00:00:00+00:01',
-    '9999-12-31T23:59:59-00:01',
-  ]
-  for (const text of refused) {
+  const refused = `
+    2026-03 2026-13-01 2026-02-29 1900-02-29 2026-03-32 20260327 2026-03-27T09 2026-03-27T24:00:00Z
+    2026-03-27T09:60:00Z 2026-03-27T09:00:60Z 2026-03-27T09:00:00.Z 2026-03-27T09:00:00.1234567890Z
+    2026-03-27T09:00.5Z 2026-03-27T09:00:00+01:0 2026-03-27T09:00:00+24:00 2026-03-27T09:00:00+01:60
+    2026-03-27T09:00:00Z+01:00 ２０２６-03-27 now 0000-01-01T00:00:00+00:01 9999-12-31T23:59:59-00:01
+`
+  for (const text of ['', ' 2026-03-27', '2026-03-27 ', ...refused.trim().split(/\s+/)]) {
     assert.equal(parseTimestamp(text), null, JSON.stringify(text))
     assert.equal(parseDate(text), null, JSON.stringify(text))
   }
@@ -149,4 +124,38 @@ test('Any text is refused or read as an instant that has a text of four digits a
       if (parsed !== null) assert.match(timestampText(parsed.epoch), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     }),
   )
+})
+
+const ALL = Object.values(LIBERTIES).reduce((sum, liberty) => sum + liberty, 0)
+
+/** Epoch seconds with a fraction, or null; a time without a zone is UTC. */
+function read(text: string, allowed = 0): number | null {
+  const bytes = Buffer.from(text)
+  const time = readIsoTime(bytes, 0, bytes.length, allowed)
+  return time === null ? null : time.local + time.fraction - (time.offset ?? 0)
+}
+
+test('Each liberty is refused unless it is allowed.', () => {
+  const midnight = Date.UTC(2024, 2, 1) / 1000
+  const cases: [text: string, liberty: number, seconds: number][] = [
+    ['2024-03-01 00:00', LIBERTIES.blankForT, 0],
+    ['2024-03-01T01:00+01', LIBERTIES.hoursAlone, 0],
+    ['2024-03-01T00:00:00,25Z', LIBERTIES.comma, 0.25],
+    ['2024-03-01T00:00 Z', LIBERTIES.looseZone, 0],
+    ['2024-03-01T00:00utc', LIBERTIES.looseZone, 0],
+    ['2024-03-01T01:30 01:30', LIBERTIES.blankForPlus, 0],
+  ]
+  for (const [text, liberty, seconds] of cases) {
+    assert.equal(read(text, ALL - liberty), null, text)
+    assert.equal(read(text, liberty), midnight + seconds, text)
+  }
+})
+
+test('An impossible date is refused whatever date was read before.', () => {
+  for (const before of ['2024-02-01T00:00Z', '2025-01-01T00:00Z', '0000-01-01T00:00Z']) {
+    for (const text of ['2024-01-32', '2024-01-33', '2024-13-01', '2023-02-29', '2024-00-01', '2024-01-00']) {
+      read(before)
+      assert.equal(read(`${text}T00:00Z`, ALL), null, `${text} after ${before}`)
+    }
+  }
 })

@@ -1,7 +1,7 @@
+/** Zones against the wall clock of Intl. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone, type Zone } from '../../src/sea/zones.ts'
 
 const ZONES =
@@ -17,36 +17,15 @@ function known(name: string): Zone {
 
 const epochOf = (text: string): number => Date.parse(text) / 1000
 
+const SHORT = { dateStyle: 'short', timeStyle: 'medium' } as const
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** The wall clock's reading as if it were UTC, from the fields that Intl names: the oracle of this file. */
+/** The wall clock's reading as if it were UTC, by Intl: the oracle of this file. */
 function wallClock(name: string, epoch: number): number {
-  let clock = clocks.get(name)
-  if (clock === undefined) {
-    clock = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-    clocks.set(name, clock)
-  }
-  const field: Record<string, number> = {}
-  for (const { type, value } of clock.formatToParts(epoch * 1000)) field[type] = Number(value)
-  return (
-    Date.UTC(
-      field['year'],
-      field['month'] - 1,
-      field['day'],
-      field['hour'],
-      field['minute'],
-      field['second'],
-    ) / 1000
-  )
+  // Sweden writes dates as ISO 8601.
+  const clock = clocks.get(name) ?? new Intl.DateTimeFormat('sv-SE', { ...SHORT, timeZone: name })
+  clocks.set(name, clock)
+  return epochOf(`${clock.format(epoch * 1000).replace(' ', 'T')}Z`)
 }
 
 test('An offset is what the wall clock of the zone shows more than UTC, at any instant from 1970 to 2106.', () => {
@@ -95,16 +74,12 @@ test('The first instant of a local time is found where clocks skip or repeat it.
     ['Europe/Paris', '2026-10-25T02:30', '2026-10-25T00:30:00Z'],
     // Samoa had no 30 December 2011.
     ['Pacific/Apia', '2011-12-30T00:00', '2011-12-30T10:00:00Z'],
-    ['Pacific/Apia', '2011-12-31T00:00', '2011-12-30T10:00:00Z'],
     // Half an hour.
     ['Australia/Lord_Howe', '2025-10-05T02:00', '2025-10-04T15:30:00Z'],
-    ['Australia/Lord_Howe', '2025-04-06T02:00', '2025-04-05T15:30:00Z'],
     // Days that begin at one o'clock.
     ['America/Sao_Paulo', '2018-11-04T00:00', '2018-11-04T03:00:00Z'],
-    ['Asia/Beirut', '2021-03-28T00:00', '2021-03-27T22:00:00Z'],
     // Midnight comes, and 23:01 again a minute later.
     ['America/St_Johns', '2010-11-07T00:00', '2010-11-07T02:30:00Z'],
-    ['Asia/Kolkata', '2026-01-01T00:00', '2025-12-31T18:30:00Z'],
   ]
   for (const [name, local, instant] of cases) {
     const found = known(name).firstInstant(epochOf(`${local}:00Z`))
@@ -144,50 +119,10 @@ test('Names are the canonical and alias names of the tz database, in any case; n
   for (const name of ['', ...none, 'Europe/Paris\n', 'A'.repeat(65)]) {
     assert.equal(zone(name), null, JSON.stringify(name))
   }
-})
-
-test('A zone name of any content is answered by a zone or null, never by an exception.', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[A-Za-z0-9_+/-]{1,20}$/)), (name) => {
       const found = zone(name)
       assert.ok(found === null || found.name.toLowerCase() === name.toLowerCase())
     }),
-  )
-})
-
-function localTime(epoch: number, offset: number): string {
-  const out = new JsonWriter(64)
-  out.localTime(epoch, offset)
-  const text = JSON.parse(Buffer.from(out.answer()).toString()) as string
-  assert.equal(text.length, 25)
-  return text
-}
-
-test('A written local time reads back as the same instant, whatever the offset.', () => {
-  const offset = fc.integer({ min: -16 * 3600, max: 16 * 3600 })
-  fc.assert(
-    fc.property(fc.integer({ min: -86400, max: 2 ** 32 }), offset, (epoch, offset) => {
-      const text = localTime(epoch, offset)
-      assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/)
-      assert.equal(epochOf(text), epoch)
-    }),
-  )
-})
-
-test('A label is the English short month, the day and, for hours, the full hour.', () => {
-  const label = (text: string, hour: boolean): string => {
-    const out = new JsonWriter(64)
-    out.dayLabel(epochOf(text), hour)
-    return Buffer.from(out.answer()).toString('latin1')
-  }
-  assert.equal(label('2026-04-01T05:00:00Z', false), 'Apr 01')
-  assert.equal(label('2026-04-01T05:30:00Z', true), 'Apr 01 05:00')
-  assert.equal(label('2024-02-29T23:59:59Z', true), 'Feb 29 23:00')
-  const months = Array.from({ length: 12 }, (_, month) =>
-    label(new Date(Date.UTC(2025, month, 15)).toISOString(), false),
-  )
-  assert.deepEqual(
-    months,
-    'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((month) => `${month} 15`),
   )
 })

@@ -1,44 +1,25 @@
 /** The build: what it leaves when it fails, is stopped, or runs several times at once, and what it says. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { brotliDecompressSync } from 'node:zlib'
 import { transform } from 'esbuild'
+import { ROOT } from '../docs/markdown.ts'
 import { temporaryFolder } from '../live.ts'
 import { fieldOf } from '../fields.ts'
 import { startProgram, type Program } from '../started_program.ts'
 import { until } from '../until.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
 /** A clone with its packages and without `dist`. */
 function clone(t: TestContext): string {
   const root = temporaryFolder(t)
-  const parts = [
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'tsconfig.types.json',
-  ]
-  for (const part of [...parts, 'bin', 'clients', 'src', 'tools', 'web'])
-    cpSync(join(ROOT, part), join(root, part), { recursive: true, preserveTimestamps: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const parts =
+    'package.json package-lock.json tsconfig.json tsconfig.build.json tsconfig.types.json bin clients src tools web'
+  for (const part of parts.split(' '))
+    fs.cpSync(join(ROOT, part), join(root, part), { recursive: true, preserveTimestamps: true })
+  fs.symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
   return root
 }
 
@@ -52,10 +33,10 @@ async function build(t: TestContext, root: string, ...options: string[]): Promis
 }
 
 /** What builds have made or left. */
-const made = (root: string): string[] => readdirSync(root).filter((name) => name.startsWith('dist'))
+const made = (root: string): string[] => fs.readdirSync(root).filter((name) => name.startsWith('dist'))
 
 const files = (root: string): string[] =>
-  readdirSync(join(root, 'dist'), { recursive: true }).map(String).toSorted()
+  fs.readdirSync(join(root, 'dist'), { recursive: true }).map(String).toSorted()
 
 /** The first tests build in it one after the other, since a build takes seconds. */
 let root = ''
@@ -72,77 +53,55 @@ test('Several builds at once leave one whole program.', async (t) => {
 })
 
 test('A failed build names the place and leaves the old program, and one is silent whose pages are kept from the one before.', async (t) => {
-  const { ino } = statSync(join(root, 'dist'))
+  const { ino } = fs.statSync(join(root, 'dist'))
   const file = join(root, 'src', 'routes.ts')
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file, `${text}\nconst = 1\n`)
+  const text = fs.readFileSync(file, 'utf8')
+  fs.writeFileSync(file, `${text}\nconst = 1\n`)
   const { code, said } = await build(t, root)
   assert.equal(code, 1)
   assert.match(said, /^src\/routes\.ts\(\d+,\d+\): error .*\ngroundswell: .* cannot be compiled\n$/s)
-  assert.equal(statSync(join(root, 'dist')).ino, ino)
+  assert.equal(fs.statSync(join(root, 'dist')).ino, ino)
   assert.deepEqual(made(root), ['dist'])
-  writeFileSync(file, text)
+  fs.writeFileSync(file, text)
   // A file that is gone from the sources is gone from the program.
-  rmSync(join(root, 'src', 'commands', 'health.ts'))
+  fs.rmSync(join(root, 'src', 'commands', 'health.ts'))
   assert.deepEqual(await build(t, root), { code: 0, said: '' })
-  assert.ok(!existsSync(join(root, 'dist', 'commands', 'health.js')))
+  assert.ok(!fs.existsSync(join(root, 'dist', 'commands', 'health.js')))
 })
 
 test('A quick build leaves a program that is newer than its sources, and makes changed pages and what only a package needs after the program.', async (t) => {
   const whole = files(root)
-  const inode = (): number => statSync(join(root, 'dist')).ino
+  const inode = (): number => fs.statSync(join(root, 'dist')).ino
   const first = inode()
   assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
   assert.equal(inode(), first)
-  utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
+  fs.utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
   const quick = startBuild(t, root, '--quick')
   const maker = join(root, 'dist', 'pages.pid')
-  await until(() => existsSync(maker))
-  assert.ok(process.kill(Number(readFileSync(maker, 'utf8')), 0))
+  await until(() => fs.existsSync(maker))
+  assert.ok(process.kill(Number(fs.readFileSync(maker, 'utf8')), 0))
   assert.deepEqual([await quick.ended, quick.said], [0, ''])
   assert.notEqual(inode(), first)
   // The maker of the pages writes to the same place, so the program has ended when it has, too.
   await until(() => made(root).length === 1 && files(root).length === whole.length)
   assert.deepEqual(files(root), whole)
   // A first start that was stopped before its end is ended by the next one, which builds nothing else.
-  rmSync(join(root, 'dist', 'library.d.ts'))
-  utimesSync(join(root, 'dist'), new Date(), new Date())
+  fs.rmSync(join(root, 'dist', 'library.d.ts'))
+  fs.utimesSync(join(root, 'dist'), new Date(), new Date())
   const second = inode()
   assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
   assert.deepEqual([inode(), files(root)], [second, whole])
-})
-
-test('A quick build compresses pages less, and takes those that are kept from a better one.', async (t) => {
-  const folder = temporaryFolder(t)
-  const { buildSite } = (await import(new URL('../../web/site.build.mjs', import.meta.url).href)) as {
-    buildSite: (target: string, cache: string, say: () => void, isQuick: boolean) => Promise<void>
-  }
-  const pages = async (name: string, isQuick: boolean): Promise<Map<string, Buffer>> => {
-    await buildSite(join(folder, name), join(folder, 'cache'), () => {}, isQuick)
-    const explorer = join(folder, name, 'explorer')
-    return new Map(readdirSync(explorer).map((file) => [file, readFileSync(join(explorer, file))]))
-  }
-  const sizeOf = (files: Map<string, Buffer>): number =>
-    [...files].reduce((sum, [file, bytes]) => sum + (file.endsWith('.br') ? bytes.length : 0), 0)
-  const quick = await pages('quick', true)
-  const best = await pages('best', false)
-  assert.ok(sizeOf(best) < sizeOf(quick) && sizeOf(quick) < 1.25 * sizeOf(best))
-  for (const [file, bytes] of quick) {
-    if (file.endsWith('.br')) assert.deepEqual(brotliDecompressSync(bytes), quick.get(file.slice(0, -3)))
-    else if (!file.endsWith('.gz')) assert.deepEqual(bytes, best.get(file), file)
-  }
-  assert.deepEqual(await pages('again', true), best)
 })
 
 test('A server answers before its pages are made and serves them when they are, and no killed maker holds it up.', async (t) => {
   const root = clone(t)
   await build(t, root, '--quick')
   const [maker, site] = [join(root, 'dist', 'pages.pid'), join(root, 'dist', 'site')]
-  await until(() => !existsSync(maker))
-  renameSync(site, join(root, 'site'))
+  await until(() => !fs.existsSync(maker))
+  fs.renameSync(site, join(root, 'site'))
   const making = spawn('sleep', ['600'])
   t.after(() => making.kill())
-  writeFileSync(maker, String(making.pid))
+  fs.writeFileSync(maker, String(making.pid))
   const options = [`--data=${join(root, 'data')}`, '--source=demo:scale,buoys=3,days=2', '--port=0']
   const server = startProgram(t, ['run', ...options], { command: [join(root, 'bin', 'groundswell')] })
   await server.says(/look around: /)
@@ -152,23 +111,9 @@ test('A server answers before its pages are made and serves them when they are, 
   assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
   assert.match(await answer.text(), /refresh/)
   // It leaves its file as one that was killed does.
-  renameSync(join(root, 'site'), site)
+  fs.renameSync(join(root, 'site'), site)
   making.kill()
   await until(async () => (await fetch(page)).status === 200)
-})
-
-test('A signal ends a build with the code of a shell, and leaves nothing.', async (t) => {
-  const root = clone(t)
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
-    const program = startBuild(t, root)
-    while (made(root).length === 0) await setTimeout(2)
-    program.kill(signal)
-    assert.equal(await program.ended, code)
-    assert.deepEqual(made(root), [])
-  }
 })
 
 test('A signal to the shell that builds and then runs a command ends both: a service in good order, others with the code of a shell.', async (t) => {
@@ -180,24 +125,25 @@ test('A signal to the shell that builds and then runs a command ends both: a ser
     ['list', 'SIGTERM', 143],
   ] as const) {
     // Otherwise there is nothing to build.
-    rmSync(join(root, 'dist'), { recursive: true, force: true })
+    fs.rmSync(join(root, 'dist'), { recursive: true, force: true })
     const program = startProgram(t, [command, '--data', join(root, 'data')], {
       command: [join(root, 'tools', 'groundswell')],
     })
     while (!made(root).some((name) => name.startsWith('dist.new'))) await setTimeout(2)
     program.kill(signal)
     assert.deepEqual([await program.ended, program.said], [code, ''], `${command} ${signal}`)
+    assert.ok(!made(root).some((name) => name.startsWith('dist.new')))
   }
 })
 
 test('A Node that is too old is reported in one sentence, by the build and by the program, in a log of JSON as JSON.', (t) => {
-  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  const { engines } = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string }
   }
   const [major, minor] = engines.node.replace('>=', '').split('.').map(Number)
   const disguise = join(temporaryFolder(t), 'version.cjs')
   const says = (program: string, version: string, ...args: string[]): [number | null, string] => {
-    writeFileSync(
+    fs.writeFileSync(
       disguise,
       `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`,
     )
@@ -223,7 +169,7 @@ test('A Node that is too old is reported in one sentence, by the build and by th
 
 test('What the build and the program begin with is readable for Node 12.', async () => {
   for (const file of ['tools/build.mjs', 'dist/cli.js']) {
-    const text = readFileSync(join(ROOT, file), 'utf8')
+    const text = fs.readFileSync(join(ROOT, file), 'utf8')
     const [asItIs, lowered] = await Promise.all(
       ['esnext', 'node12.20'].map((target) => transform(text, { target, format: 'esm' })),
     )
