@@ -9,19 +9,10 @@ import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import type { Fix } from './reading/positions.ts'
 import { join } from 'node:path'
 import variables from './cmems-variables.json' with { type: 'json' }
-import type { File } from 'h5wasm'
 import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'
 import { NO_CODE } from '../sea/row-batch.ts'
 import { flagsOf, IN_DEGREES, OCEANSITES_GOOD, readTimes } from './reading/cf.ts'
-import {
-  isVariable,
-  loadNetcdf,
-  type Netcdf,
-  readVariable,
-  textAttribute,
-  type Variable,
-  withFile,
-} from './reading/netcdf.ts'
+import { loadNetcdf, type NetcdfFile, type Variable } from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'
@@ -114,7 +105,7 @@ async function readCmems(
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
   if (paths.length > MAX_FILES) throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
 
-  const netcdf = await loadNetcdf()
+  const open = await loadNetcdf()
   const heads: Head[] = []
   const files = new WholeFiles('cmems', report)
   let held = 0
@@ -122,15 +113,15 @@ async function readCmems(
     report.reads?.(path)
     const doubt = takeDoubts(report, path)
     await files.use(path, () => {
-      withFile(netcdf, path, (file) => {
-        const times = goodTimes(netcdf, file, doubt)
-        const head = headOf(netcdf, file, path, times, columns, doubt)
-        if (head.hasWaves && held + times.length <= MAX_HELD_ROWS) {
-          held += times.length
-          head.held = readRows(netcdf, file, times, columns, report.file(path), doubt)
-        }
-        heads.push(head)
+      const head = open(path, (file): Head => {
+        const times = goodTimes(file, doubt)
+        const read = headOf(file, path, times, columns, doubt)
+        if (!read.hasWaves || held + times.length > MAX_HELD_ROWS) return read
+        held += times.length
+        return { ...read, held: readRows(file, times, columns, report.file(path), doubt) }
       })
+      // Only then it is known that the file does not lead to another one.
+      heads.push(head)
     })
   }
   files.expectUsed()
@@ -154,10 +145,10 @@ async function readCmems(
       const doubt = takeDoubts(report, path)
       const found =
         rows ??
-        withFile(netcdf, path, (file) => {
+        open(path, (file) => {
           // The first look at the file has told its doubts about times.
-          const times = goodTimes(netcdf, file, () => undefined)
-          return readRows(netcdf, file, times, columns, report.file(path), doubt)
+          const times = goodTimes(file, () => undefined)
+          return readRows(file, times, columns, report.file(path), doubt)
         })
       doubt('replaced', identifier, replacedOf(found, known))
       sendRows(found, buoy, new WaitingRows(sink, doubt))
@@ -195,19 +186,18 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
 }
 
 function headOf(
-  netcdf: Netcdf,
-  file: File,
+  file: NetcdfFile,
   path: string,
   times: Float64Array,
   columns: Columns,
   doubt: TakeDoubt,
 ): Head {
-  const attribute = (name: string): string => cleanName(textAttribute(file.attrs[name]) ?? '')
+  const attribute = (name: string): string => cleanName(file.attribute(name) ?? '')
   const codes = CODES.map(attribute)
   const identifier = codes.find((code) => IDENTIFIER.test(code) && !NO_CODES.test(code))
   if (identifier === undefined) throw new UnusableFile(`does not name its platform in ${CODES.join(', ')}`)
-  const lat = readPositions(netcdf, file, 'LATITUDE', times, doubt)
-  const lng = readPositions(netcdf, file, 'LONGITUDE', times, doubt)
+  const lat = readPositions(file, 'LATITUDE', times, doubt)
+  const lng = readPositions(file, 'LONGITUDE', times, doubt)
   const good = [...times.keys()].filter((i) => times[i] >= 0 && !Number.isNaN(lat(i) + lng(i)))
   const step = Math.ceil(good.length / MAX_FIXES)
   // A 32-bit float resolves a metre at best.
@@ -221,50 +211,46 @@ function headOf(
     fixes: good
       .filter((_, k) => (good.length - 1 - k) % step === 0)
       .map((i) => ({ time: times[i], lat: rounded(lat(i)), lng: rounded(lng(i)) })),
-    hasWaves: hasHeights(netcdf, file, columns),
+    hasWaves: hasHeights(file, columns),
     held: null,
   }
 }
 
-function hasHeights(netcdf: Netcdf, file: File, columns: Columns): boolean {
+function hasHeights(file: NetcdfFile, columns: Columns): boolean {
   const [heights] = QUANTITIES
   // Names decide for nearly all files; attributes of all variables take as long as everything else.
-  if (heights.variables.some(([name]) => file.keys().includes(name) && !Object.hasOwn(columns, name)))
+  if (heights.variables.some(([name]) => file.names.includes(name) && !Object.hasOwn(columns, name)))
     return true
-  return candidatesOf(namesOf(netcdf, file), heights, columns).length > 0
+  return candidatesOf(namesOf(file), heights, columns).length > 0
 }
 
 /** Epoch seconds of the rows, −1 where the time is not good. */
-function goodTimes(netcdf: Netcdf, file: File, doubt: TakeDoubt): Float64Array {
-  const times = readTimes(netcdf, file, 'TIME', MAX_TIMES, doubt)
-  const isGood = flagsOf(netcdf, file, 'TIME', times.length, doubt)
+function goodTimes(file: NetcdfFile, doubt: TakeDoubt): Float64Array {
+  const times = readTimes(file, 'TIME', MAX_TIMES, doubt)
+  const isGood = flagsOf(file, 'TIME', times.length, doubt)
   return times.map((time, i) => (isGood(i) ? time : -1))
 }
 
 /** A coordinate by row, NaN where it is not good; a platform that never moves may have it once. */
 function readPositions(
-  netcdf: Netcdf,
-  file: File,
+  file: NetcdfFile,
   name: string,
   times: Float64Array,
   doubt: TakeDoubt,
 ): (row: number) => number {
-  const variable = readVariable(netcdf, file, name, { rank: 1, maxValues: MAX_TIMES, isCoordinate: true })
+  const variable = file.read(name, { rank: 1, maxValues: MAX_TIMES, isCoordinate: true })
   const [count] = variable.shape
   if (count !== times.length && count !== 1) throw new UnusableFile(`${name} has another length than TIME`)
   if (!IN_DEGREES.test(variable.units)) throw new UnusableFile(`${name} is not in degrees`)
-  const isGood = flagsOf(netcdf, file, name, times.length, doubt, { POSITION_QC: OCEANSITES_GOOD })
+  const isGood = flagsOf(file, name, times.length, doubt, { POSITION_QC: OCEANSITES_GOOD })
   return (row) => (isGood(row) ? variable.at(count === 1 ? 0 : row) : NaN)
 }
 
 /** Standard names by variable, in the order of the file; empty where a variable has none. */
-function namesOf(netcdf: Netcdf, file: File): Map<string, string> {
+function namesOf(file: NetcdfFile): Map<string, string> {
   const names = new Map<string, string>()
-  for (const name of file.keys()) {
-    if (name.endsWith('_QC')) continue
-    const found = file.get(name)
-    names.set(name, isVariable(netcdf, found) ? (textAttribute(found.attrs['standard_name']) ?? '') : '')
-  }
+  for (const name of file.names)
+    if (!name.endsWith('_QC')) names.set(name, file.attributeOf(name, 'standard_name') ?? '')
   return names
 }
 
@@ -292,15 +278,14 @@ interface FileRows {
 }
 
 function readRows(
-  netcdf: Netcdf,
-  file: File,
+  file: NetcdfFile,
   times: Float64Array,
   columns: Columns,
   counted: FileReport,
   doubt: TakeDoubt,
 ): FileRows {
-  const depths = readDepths(netcdf, file, doubt)
-  const names = namesOf(netcdf, file)
+  const depths = readDepths(file, doubt)
+  const names = namesOf(file)
   const codes = QUANTITIES.map((quantity) => {
     const found = new Int32Array(times.length).fill(NO_CODE)
     let filled = 0
@@ -316,7 +301,7 @@ function readRows(
     for (const name of candidates) {
       const shown = cleanName(name).slice(0, 60)
       const standardName = names.get(name) ?? ''
-      const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
+      const variable = file.read(name, { rank: 2, maxValues: MAX_VALUES })
       const isDirection = /direction$/i.test(quantity.measure)
       const isOwn = OWN_NAMES.has(name) && !Object.hasOwn(columns, name)
       const words = standardName || variable.text('long_name')
@@ -329,7 +314,7 @@ function readRows(
       if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)
       if (variable.shape.length > 1 && variable.along !== '' && variable.along !== 'TIME')
         throw new UnusableFile(`the rows of ${shown} are not its times`)
-      const isGood = flagsOf(netcdf, file, name, variable.values.length, doubt)
+      const isGood = flagsOf(file, name, variable.values.length, doubt)
       let taken = 0
       for (let row = 0; row < times.length; row++) {
         if (times[row] < 0 || found[row] !== NO_CODE) continue
@@ -362,13 +347,11 @@ type Depths = (row: number, level: number, levels: number) => number
 const BARE_DIMENSION = 'This is a netCDF dimension but not a netCDF variable'
 const DEPTHS = ['DEPH', 'DEPTH', 'depth', 'NOMINAL_DEPTH', 'PRES']
 
-function readDepths(netcdf: Netcdf, file: File, doubt: TakeDoubt): Depths {
-  for (const name of DEPTHS.filter((one) => file.keys().includes(one))) {
-    const found = file.get(name)
+function readDepths(file: NetcdfFile, doubt: TakeDoubt): Depths {
+  for (const name of DEPTHS.filter((one) => file.names.includes(one))) {
     // NetCDF-4 keeps a dimension without values under its name, as zeros.
-    if (!isVariable(netcdf, found) || textAttribute(found.attrs['NAME'])?.startsWith(BARE_DIMENSION) === true)
-      continue
-    const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES, isCoordinate: true })
+    if (file.attributeOf(name, 'NAME')?.startsWith(BARE_DIMENSION) === true) continue
+    const variable = file.read(name, { rank: 2, maxValues: MAX_VALUES, isCoordinate: true })
     const { shape, values, units, text, at } = variable
     const isDecibar = name === 'PRES' && /^d(?:eci)?bars?$/i.test(units)
     const factor = units === '' || isDecibar ? 1 : (conversionOf('significantHeight', units)?.factor ?? 0)

@@ -4,7 +4,6 @@
  * `virtual_buoys.csv` virtual buoys are points of a grid that a pass ever reaches, so none is on land.
  */
 import { join } from 'node:path'
-import type { File } from 'h5wasm'
 import { MEASURES } from '../../sea/columns.ts'
 import { type Bounds, wrapLongitude } from '../../sea/geo.ts'
 import {
@@ -19,14 +18,7 @@ import { codeLimits, codeOf, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import { flagsOf, IN_DEGREES, readTimes } from '../reading/cf.ts'
-import {
-  loadNetcdf,
-  type Netcdf,
-  readVariable,
-  textAttribute,
-  type Variable,
-  withFile,
-} from '../reading/netcdf.ts'
+import { loadNetcdf, type NetcdfFile, type Variable } from '../reading/netcdf.ts'
 import {
   doubtIgnored,
   listSource,
@@ -69,15 +61,13 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
 
   const tracks = new Map<Mission, FileTrack[]>()
   let total = 0
-  const netcdf = await loadNetcdf()
+  const open = await loadNetcdf()
   const files = new WholeFiles('altimetry', report)
   for (const name of names) {
     const path = join(folder, name)
     const file = report.file(path)
     await files.use(path, () => {
-      const found = withFile(netcdf, path, (opened) =>
-        trackOf(netcdf, opened, name, file, takeDoubts(report, path)),
-      )
+      const found = open(path, (opened) => trackOf(opened, name, file, takeDoubts(report, path)))
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
       entryOf(tracks, found.mission, () => []).push(found)
@@ -169,24 +159,23 @@ interface FileTrack {
 }
 
 /** The valid points of a file. @throws UnusableFile for anything unexpected in it, before a point is taken */
-function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport, doubt: TakeDoubt): FileTrack {
-  const { attrs } = file
+function trackOf(file: NetcdfFile, name: string, report: FileReport, doubt: TakeDoubt): FileTrack {
   const known = (code: string | undefined): Mission | undefined =>
     code === undefined ? undefined : missionOfFileCode(code)
-  const [named, told] = [known(FILE_NAME.exec(name)?.[1]), known(textAttribute(attrs.platform))]
+  const [named, told] = [known(FILE_NAME.exec(name)?.[1]), known(file.attribute('platform'))]
   const mission = named ?? told
   if (mission === undefined) throw new UnusableFile('is of a mission whose passes cannot be numbered')
   if (told !== undefined && told !== mission)
     throw new UnusableFile('has another mission in its name than in its attribute platform')
-  const variables = new Set(file.keys())
+  const variables = new Set(file.names)
   const layout = LAYOUTS.find(({ time, lat, lng, height }) =>
     [time, lat, lng, height].every((variable) => variables.has(variable)),
   )
   if (layout === undefined)
     throw new UnusableFile(`lacks one of ${Object.values(LAYOUTS[0]).filter(Boolean).join(', ')}`)
   const read = (variable: string, isCoordinate: boolean): Variable =>
-    readVariable(netcdf, file, variable, { rank: 1, maxValues: MAX_FILE_POINTS, isCoordinate })
-  const times = readTimes(netcdf, file, layout.time, MAX_FILE_POINTS, doubt)
+    file.read(variable, { rank: 1, maxValues: MAX_FILE_POINTS, isCoordinate })
+  const times = readTimes(file, layout.time, MAX_FILE_POINTS, doubt)
   const [lat, lng] = [read(layout.lat, true), read(layout.lng, true)]
   const height = read(layout.height, false)
   if ([lat, lng, height].some(({ values }) => values.length !== times.length))
@@ -196,7 +185,7 @@ function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport, d
   if (height.units === '') doubt('metres', layout.height)
   const factor = height.units === '' ? 1 : conversionOf('significantHeight', height.units)?.factor
   if (factor === undefined) throw new UnusableFile('its heights are in an unknown unit')
-  const isGood = flagsOf(netcdf, file, layout.height, times.length, doubt, FLAGS)
+  const isGood = flagsOf(file, layout.height, times.length, doubt, FLAGS)
   if (height.invalid > 0)
     report.skipped('a value outside the valid range that its file gives', undefined, height.invalid)
 
@@ -219,7 +208,7 @@ function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport, d
   report.rows(taken)
   if (taken < times.length)
     report.skipped('no valid significant wave height at a point of a track', undefined, times.length - taken)
-  return { mission, track: slice(track, taken), cycle: cycleOf(mission, textAttribute(attrs.cycle)) }
+  return { mission, track: slice(track, taken), cycle: cycleOf(mission, file.attribute('cycle')) }
 }
 
 function cycleOf({ passesOfOwnCycle }: Mission, text: string | undefined): OrbitPhase | null {

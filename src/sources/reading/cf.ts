@@ -1,6 +1,5 @@
 /** What attributes tell of NetCDF variables, by CF and its users: times and quality flags. */
-import type { Dataset, File } from 'h5wasm'
-import { isVariable, type Netcdf, readTexts, readVariable, textAttribute, type Variable } from './netcdf.ts'
+import type { NetcdfFile, Variable } from './netcdf.ts'
 import { momentOf, timeUnit } from './times.ts'
 import { type TakeDoubt, UnusableFile } from './source-files.ts'
 
@@ -11,15 +10,9 @@ const STANDARD_CALENDAR = /^(?:standard|gregorian|proleptic_gregorian)?$/i
 const UTC = /^(?:UTC|GMT|Z|UTC?[+-]0+(?::?00)?)?$/i
 
 /** Epoch seconds of the variable `name`, −1 where there is none. @throws UnusableFile for times of no known kind */
-export function readTimes(
-  netcdf: Netcdf,
-  file: File,
-  name: string,
-  maxTimes: number,
-  doubt: TakeDoubt,
-): Float64Array {
+export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doubt: TakeDoubt): Float64Array {
   const wanted = { rank: 1, maxValues: maxTimes, isCoordinate: true } as const
-  const { units, text, values, at } = readVariable(netcdf, file, name, wanted)
+  const { units, text, values, at } = file.read(name, wanted)
   const unit = timeUnit(units)
   if (unit === null) throw new UnusableFile('its times are in an unknown unit')
   if (!STANDARD_CALENDAR.test(text('calendar')))
@@ -72,26 +65,24 @@ export const isGoodMeaning = (word: string): boolean => GOOD_MEANINGS.has(meanin
  * @throws UnusableFile for flags of another number than the values
  */
 export function flagsOf(
-  netcdf: Netcdf,
-  file: File,
+  file: NetcdfFile,
   name: string,
   count: number,
   doubt: TakeDoubt,
   others: { readonly [label: string]: readonly number[] } = {},
 ): (index: number) => boolean {
-  const keys = file.keys()
-  const isThere = (one: string): boolean => keys.includes(one)
+  const isThere = (one: string): boolean => file.names.includes(one)
   const label =
     ENDINGS.map((end) => name + end).find(isThere) ??
-    [...referencesOf(netcdf, file.get(name)), ...Object.keys(others)].find(isThere)
+    [...referencesOf(file, name), ...Object.keys(others)].find(isThere)
   if (label === undefined) return () => true
   const numbers = others[label] ?? OCEANSITES_GOOD
   const isUsual = others[label] !== undefined || label.endsWith('_QC')
-  const texts = readTexts(netcdf, file, label, count)
+  const texts = file.texts(label, count)
   if (texts !== null) {
     if (texts.length !== count && texts.length !== 1)
       throw new UnusableFile(`${label} has another length than ${name}`)
-    const meaning = meaningsOfTexts(file.get(label) as Dataset)
+    const meaning = meaningsOfTexts(file, label)
     const words = texts.map((text) => meaning.get(text) ?? text)
     if (!isUsual && words.some((word) => IS_NUMBER.test(word))) doubt('unknownFlags', label)
     const good = words.map((word) =>
@@ -99,7 +90,7 @@ export function flagsOf(
     )
     return (index) => good[good.length === 1 ? 0 : index]
   }
-  const flags = readVariable(netcdf, file, label, { rank: 2, maxValues: Math.max(count, 1) })
+  const flags = file.read(label, { rank: 2, maxValues: Math.max(count, 1) })
   const { values } = flags
   if (values.length !== count && values.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
@@ -114,21 +105,18 @@ export function flagsOf(
 const IS_NUMBER = /^\d+$/
 
 /** Meanings by the flags that are texts themselves, as in `flag_values = "G B"`. */
-function meaningsOfTexts({ attrs }: Dataset): Map<string, string> {
+function meaningsOfTexts(file: NetcdfFile, label: string): Map<string, string> {
   const [values, meanings] = ['flag_values', 'flag_meanings'].map((name) =>
-    wordsOf(textAttribute(attrs[name]) ?? ''),
+    wordsOf(file.attributeOf(label, name) ?? ''),
   )
   return new Map(values.length === meanings.length ? values.map((value, i) => [value, meanings[i]]) : [])
 }
 
-/** Variables of flags that the attributes of a variable name. Looking at attributes takes as long as reading values. */
-function referencesOf(netcdf: Netcdf, found: unknown): string[] {
-  if (!isVariable(netcdf, found)) return []
-  const { attrs } = found
-  return REFERENCES.flatMap((name) => wordsOf(textAttribute(attrs[name]) ?? '')).filter((one) =>
+/** Variables of flags that the attributes of a variable name. */
+const referencesOf = (file: NetcdfFile, name: string): string[] =>
+  REFERENCES.flatMap((attribute) => wordsOf(file.attributeOf(name, attribute) ?? '')).filter((one) =>
     FLAG_NAME.test(one),
   )
-}
 
 interface Meanings {
   readonly isGood: (flag: number) => boolean

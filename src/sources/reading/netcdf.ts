@@ -3,15 +3,13 @@
  * links to any file of the process (`/proc/self/environ`). So the library runs on a file system in memory
  * with one file, and a file that tries to open another is refused.
  */
-import type { Attribute, Dataset, File, Group } from 'h5wasm'
+import type { Attribute, Dataset, File } from 'h5wasm'
+import { entryOf } from '../../system/entry-of.ts'
 import { readRegularFileSync, UnfitFile } from '../../system/regular-files.ts'
 import { UnusableFile } from './source-files.ts'
 
 /** Larger than any day of any platform or mission; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29
-/** Groups and variables of one file; real ones have some 200. */
-const MAX_MEMBERS = 10_000
-const MAX_DEPTH = 8
 /** Temporary files to which the library writes what went wrong. */
 const OWN_FILES = /^\/tmp\/tmpfile_/
 /** "No such file" among the library's numbers of errors. */
@@ -23,9 +21,7 @@ const TEXT_CLASS = 3
 /** Longest text of one value. */
 const MAX_TEXT_BYTES = 100
 const MAX_NUMBER_BYTES = 8
-const STRAYED = 'points to values in another file'
-
-type Library = typeof import('h5wasm')
+const STRAYED = 'leads to another file, by a link or with values there'
 
 interface MemoryFiles {
   open(path: unknown, ...rest: unknown[]): unknown
@@ -35,10 +31,10 @@ interface MemoryFiles {
   ErrnoError: new (errno: number) => Error
 }
 
-export interface Netcdf {
-  readonly library: Library
+/** The library, and what it does with files. */
+interface Library {
+  readonly h5: typeof import('h5wasm')
   readonly memory: MemoryFiles
-  readonly types: { readonly variable: number; readonly group: number; readonly externalLink: number }
   /** The only path that may be opened. */
   present: string
   /** Files opened so far: a file that the library could not close keeps its path for ever. */
@@ -46,62 +42,101 @@ export interface Netcdf {
   hasStrayed: boolean
 }
 
-let loading: Promise<Netcdf> | null = null
+/** An open file. */
+export interface NetcdfFile {
+  /** Of its variables and groups, without those of groups. */
+  readonly names: readonly string[]
+  /** An attribute of the file that is text. */
+  attribute(name: string): string | undefined
+  /** An attribute of a variable that is text. */
+  attributeOf(variable: string, name: string): string | undefined
+  /**
+   * Reads a variable: a value, a list, or with `rank` 2 also a table, of `maxValues` numbers at most.
+   * @throws UnusableFile when it is anything else
+   */
+  read(variable: string, wanted: Wanted): Variable
+  /**
+   * Trimmed texts: the cells of a list or table where there are `count` of them, else rows of a table of characters;
+   * null for a variable of numbers.
+   */
+  texts(variable: string, count: number): string[] | null
+}
+
+/** Opens the file for as long as `use` takes. @throws UnusableFile, also for any fault of a damaged file */
+export type OpenNetcdf = <T>(path: string, use: (file: NetcdfFile) => T) => T
+
+let loading: Promise<OpenNetcdf> | null = null
 
 /** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
-export function loadNetcdf(): Promise<Netcdf> {
+export function loadNetcdf(): Promise<OpenNetcdf> {
   return (loading ??= load())
 }
 
-async function load(): Promise<Netcdf> {
-  const library = await import('h5wasm')
-  const module = await library.ready
+async function load(): Promise<OpenNetcdf> {
+  const h5 = await import('h5wasm')
+  const module = await h5.ready
   // Faults would otherwise be printed, and reading go on.
   module.activate_throwing_error_handler()
-  const memory = library.FS as unknown as MemoryFiles
-  const { H5G_DATASET, H5G_GROUP, H5G_UDLINK } = module
-  const types = { variable: H5G_DATASET, group: H5G_GROUP, externalLink: H5G_UDLINK }
-  const netcdf: Netcdf = { library, memory, types, present: '', opened: 0, hasStrayed: false }
+  const memory = h5.FS as unknown as MemoryFiles
+  const library: Library = { h5, memory, present: '', opened: 0, hasStrayed: false }
   const open = memory.open.bind(memory)
   memory.open = (path, ...rest) => {
     const wanted = typeof path === 'string' ? path : memory.getPath(path)
-    if (wanted !== netcdf.present && !OWN_FILES.test(wanted)) {
-      netcdf.hasStrayed = true
+    if (wanted !== library.present && !OWN_FILES.test(wanted)) {
+      library.hasStrayed = true
       throw new memory.ErrnoError(NO_SUCH_FILE)
     }
     return open(path, ...rest)
   }
-  return netcdf
+  return (path, use) => withFile(library, path, use)
 }
 
-/** Opens the file for as long as `use` takes. @throws UnusableFile, also for any fault of a damaged file */
-export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T): T {
-  const { library, memory } = netcdf
+function withFile<T>(library: Library, path: string, use: (file: NetcdfFile) => T): T {
+  const { h5, memory } = library
   const bytes = bytesOf(path)
   if (isNetcdf3(bytes))
     throw new UnusableFile('is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW')
-  netcdf.present = `/${++netcdf.opened}.nc`
-  memory.writeFile(netcdf.present, bytes, { canOwn: true })
+  library.present = `/${++library.opened}.nc`
+  memory.writeFile(library.present, bytes, { canOwn: true })
   let file: File | null = null
   try {
-    file = new library.File(netcdf.present, 'r')
+    file = new h5.File(library.present, 'r')
     // The library tries a damaged file as the first of a family of files.
-    netcdf.hasStrayed = false
-    refuseStrays(netcdf, file, { depth: 0, members: 0 })
-    const result = use(file)
-    if (netcdf.hasStrayed) throw new UnusableFile(STRAYED)
+    library.hasStrayed = false
+    const result = use(openedFile(library, file))
+    if (library.hasStrayed) throw new UnusableFile(STRAYED)
     return result
   } catch (error) {
-    if (error instanceof UnusableFile) throw error
-    const isStray = file !== null && netcdf.hasStrayed
-    throw new UnusableFile(isStray ? STRAYED : 'is not a whole NetCDF-4 (HDF5) file')
+    if (file !== null && library.hasStrayed) throw new UnusableFile(STRAYED)
+    throw error instanceof UnusableFile ? error : new UnusableFile('is not a whole NetCDF-4 (HDF5) file')
   } finally {
     try {
       file?.close()
     } catch {
       // A damaged file may not even close; what was read of a whole one is whole.
     }
-    memory.unlink(netcdf.present)
+    memory.unlink(library.present)
+  }
+}
+
+function openedFile({ h5 }: Library, file: File): NetcdfFile {
+  const variables = new Map<string, { found: Dataset; attrs: Dataset['attrs'] } | null>()
+  /** Looking at attributes takes as long as reading values. */
+  const variableOf = (name: string): { found: Dataset; attrs: Dataset['attrs'] } | null =>
+    entryOf(variables, name, () => {
+      const found = file.get(name)
+      return found instanceof h5.Dataset ? { found, attrs: found.attrs } : null
+    })
+  return {
+    names: file.keys(),
+    attribute: (name) => textAttribute(file.attrs[name]),
+    attributeOf: (variable, name) => textAttribute(variableOf(variable)?.attrs[name]),
+    read(name, wanted) {
+      const variable = variableOf(name)
+      if (variable === null) throw new UnusableFile(`${name} is not a variable`)
+      return readVariable(variable.found, variable.attrs, name, wanted)
+    },
+    texts: (name, count) => textsOf(variableOf(name)?.found, name, count),
   }
 }
 
@@ -116,62 +151,6 @@ function bytesOf(path: string): Uint8Array {
     if (error instanceof UnfitFile) throw new UnusableFile(error.message)
     throw new UnusableFile('cannot be read')
   }
-}
-
-/** @throws UnusableFile where a link or variable in or below the group leads into another file */
-function refuseStrays(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
-  const names = group.keys()
-  seen.members += names.length
-  if (seen.members > MAX_MEMBERS || seen.depth > MAX_DEPTH)
-    throw new UnusableFile('has more groups and variables than can be looked through')
-  for (const name of names) {
-    const path = `${group.path === '/' ? '' : group.path}/${name}`
-    const type = typeOf(netcdf, group, path)
-    if (type === netcdf.types.variable) refuseStray(netcdf, group.get(path) as Dataset)
-    if (type !== netcdf.types.group) continue
-    seen.depth++
-    refuseStrays(netcdf, group.get(path) as Group, seen)
-    seen.depth--
-  }
-}
-
-/** @throws UnusableFile for a variable with values in another file, or put together from others */
-function refuseStray(netcdf: Netcdf, variable: Dataset): void {
-  const { chunks, shape, type, virtual_sources: virtual } = metadataOf(variable) ?? {}
-  if (virtual !== undefined)
-    throw new UnusableFile('has a virtual dataset, a variable put together from others')
-  // External storage has no chunks, and shows when the first value is read.
-  if (chunks !== null || type === undefined || !NUMBER_CLASSES.has(type) || (shape ?? [0]).includes(0)) return
-  try {
-    variable.slice(shape!.map(() => [0, 1]))
-  } catch {
-    // A damaged variable is reported by who needs it.
-  }
-  if (netcdf.hasStrayed)
-    throw new UnusableFile('has external storage, a variable with its values in another file')
-}
-
-/** The metadata, or null if it is damaged. */
-function metadataOf(variable: Dataset): Dataset['metadata'] | null {
-  try {
-    return variable.metadata
-  } catch {
-    return null
-  }
-}
-
-/** @throws UnusableFile for a link into another file, or one that leads over such a link */
-function typeOf(netcdf: Netcdf, group: Group, path: string): number {
-  let type: number
-  try {
-    type = group.get_type(path)
-  } catch (error) {
-    if (!netcdf.hasStrayed) throw error
-    type = netcdf.types.externalLink
-  }
-  if (type === netcdf.types.externalLink || netcdf.hasStrayed)
-    throw new UnusableFile('has an external link, a variable in another file')
-  return type
 }
 
 export interface Variable {
@@ -198,24 +177,19 @@ interface Wanted {
   isCoordinate?: boolean
 }
 
-/**
- * Reads the variable `name`: a value, a list, or with `rank` 2 also a table, of `maxValues` numbers at most.
- * @throws UnusableFile when it is anything else
- */
-export function readVariable(
-  netcdf: Netcdf,
-  file: File,
+function readVariable(
+  found: Dataset,
+  attrs: Dataset['attrs'],
   name: string,
   { rank, maxValues, isCoordinate = false }: Wanted,
 ): Variable {
-  const found = file.get(name)
-  if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is not a variable`)
   const { metadata } = found
+  // What it lacks of other files would be read as zeros.
+  if (metadata.virtual_sources !== undefined) throw new UnusableFile(`${name} is put together from others`)
   const shape = metadata.shape?.length === 0 ? [1] : (metadata.shape ?? [])
   if (shape.length < 1 || shape.length > rank) {
     throw new UnusableFile(`${name} is ${rank === 1 ? 'not a list' : 'neither a list nor a table'}`)
   }
-  const { attrs } = found
   const text = (attribute: string): string => textAttribute(attrs[attribute]) ?? ''
   const numbers = (attribute: string): number[] => numbersOfAttribute(attrs[attribute])
   const values = numbersOf(found, metadata, name, shape, maxValues)
@@ -269,10 +243,6 @@ function validRange(
   }
 }
 
-export function isVariable(netcdf: Netcdf, found: unknown): found is Dataset {
-  return found instanceof netcdf.library.Dataset
-}
-
 /** Raw values, with their number and size checked before anything is read. */
 function numbersOf(
   dataset: Dataset,
@@ -294,13 +264,8 @@ function numbersOf(
   return numbers
 }
 
-/**
- * Trimmed texts: the cells of a list or table where there are `count` of them, else rows of a table of characters;
- * null for a variable of numbers.
- */
-export function readTexts(netcdf: Netcdf, file: File, name: string, count: number): string[] | null {
-  const found = file.get(name)
-  if (!isVariable(netcdf, found)) return null
+function textsOf(found: Dataset | undefined, name: string, count: number): string[] | null {
+  if (found === undefined) return null
   const { type, size, shape } = found.metadata
   if (type !== TEXT_CLASS) return null
   const cells = (shape ?? []).reduce((product, length) => product * length, 1)
@@ -317,7 +282,7 @@ export function readTexts(netcdf: Netcdf, file: File, name: string, count: numbe
   )
 }
 
-export function textAttribute(attribute: Attribute | undefined): string | undefined {
+function textAttribute(attribute: Attribute | undefined): string | undefined {
   const value = attribute?.value
   return typeof value === 'string' ? value : undefined
 }
