@@ -241,8 +241,8 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   const refusals = document.sources[0].doubts.flatMap(({ what, examples }) =>
     what === 'a file is left out whole' ? examples : [],
   )
-  const whole = ['plain.nc', 'link_in_group.nc', 'endless_groups.nc']
-  for (const name of names.filter((one) => !whole.includes(one)))
+  const whole = new Set(['plain.nc', 'link_in_group.nc', 'endless_groups.nc'])
+  for (const name of names.filter((one) => !whole.has(one)))
     assert.match(
       refusals.join('\n'),
       new RegExp(`${name}: .*(leads to another file|put together from others)`),
