@@ -10,16 +10,7 @@ import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../operation/errors.ts'
 import type { RawQuery } from '../operation/query.ts'
-import {
-  AUTHORIZATION,
-  FORWARDED,
-  SEC_FETCH_DEST,
-  SEC_FETCH_MODE,
-  SEC_FETCH_SITE,
-  X_API_KEY,
-  X_FORWARDED_FOR,
-  type Exchange,
-} from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { timestampText } from '../sea/time.ts'
 import { placeOf } from './connections.ts'
 import type { Holder } from './listeners.ts'
@@ -183,7 +174,11 @@ export class Admission {
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
-      : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
+      : proxies.clientAddress(
+          peer,
+          exchange.headerValues('x-forwarded-for'),
+          exchange.headerValues('forwarded'),
+        )
     const remaining = addresses!.take(address, limit, now, isPage ? 'page' : 'public')
     // Once an hour, an address has exactly this number of calls left.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer, now)
@@ -225,7 +220,7 @@ export class Admission {
   #lookForProxy(exchange: Exchange, peer: string, now: number): void {
     const { addresses, proxies, onWarning } = this.#options
     const speaksForOthers =
-      exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
+      exchange.headerValues('x-forwarded-for') !== '' || exchange.headerValues('forwarded') !== ''
     if (!speaksForOthers || proxies.trusts(peer) || addresses?.isFirstWarning(now) !== true) return
     onWarning(
       `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
@@ -234,7 +229,7 @@ export class Admission {
 
   /** The row of the request's key, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
   #keyRow(exchange: Exchange, query: RawQuery): number {
-    const authorization = exchange.header(AUTHORIZATION)
+    const authorization = exchange.header('authorization')
     if (authorization !== '') {
       const known = this.#known.find(authorization)
       if (known !== -1) return known
@@ -276,9 +271,9 @@ function refusalOf(message: string): Refusal {
 
 /** Whether what may be a key came in a form that is not taken. */
 function hasOtherForm(exchange: Exchange): boolean {
-  const authorization = exchange.header(AUTHORIZATION)
+  const authorization = exchange.header('authorization')
   const isOther = authorization !== '' && authorization.trim().toLowerCase() !== BEARER.trim()
-  return isOther || exchange.header(X_API_KEY) !== ''
+  return isOther || exchange.header('x-api-key') !== ''
 }
 
 /** '' without a key. Not by a pattern: V8 retains the text that a pattern was last matched with. */
@@ -301,10 +296,10 @@ export function isAnonymousRead(
 ): boolean {
   if (anonymousAccess === 'keyed' || (anonymousAccess === 'demo' && !isDemo)) return false
   // All lines of a header are compared: two must not pass for one.
-  if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
-  const mode = exchange.headerValues(SEC_FETCH_MODE)
+  if (exchange.headerValues('sec-fetch-site') !== 'same-origin') return false
+  const mode = exchange.headerValues('sec-fetch-mode')
   if (mode !== 'cors' && mode !== 'same-origin') return false
-  if (exchange.headerValues(SEC_FETCH_DEST) !== 'empty') return false
+  if (exchange.headerValues('sec-fetch-dest') !== 'empty') return false
   if (anonymousAccess !== 'direct') return true
-  return exchange.headerValues(X_FORWARDED_FOR) === '' && exchange.headerValues(FORWARDED) === ''
+  return exchange.headerValues('x-forwarded-for') === '' && exchange.headerValues('forwarded') === ''
 }

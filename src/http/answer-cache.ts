@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES } from './envelope.ts'
 import { NO_LINK } from './links.ts'
+import type { Moment } from './moment.ts'
 import type { Encoding } from './preferences.ts'
 import type { Target } from './router.ts'
 
@@ -27,9 +28,6 @@ const LONGEST_TARGET = 256
 
 const NOTHING = new Uint8Array(0)
 
-/** The tail of an answer without a timestamp: its last bytes, which stay as they are. */
-const OWN_TAIL_BYTES = 23
-
 /** The fastest of each format: a proxy in front can do more. */
 const LEVEL = 1
 
@@ -51,45 +49,35 @@ export class KeptAnswer {
   readonly encoding: Encoding | null
   /** `Link` lines of the head; empty without any. */
   readonly link: Uint8Array
-  /** The last bytes, if the format has no timestamp. */
-  readonly ownTail: Uint8Array | null
   /** Still in the cache. */
   kept = true
-  /** Epoch second that the bytes tell; −1 before it is known. */
+  /** Epoch second that the bytes tell; −1 before it is known, and in formats without a time. */
   second: number
   #bytes: Uint8Array
-  readonly #tailAt: number
+  readonly #isPatched: boolean
 
-  private constructor(
+  constructor(
     bytes: Uint8Array,
-    tailAt: number,
-    { link, ownTail }: Pick<KeptAnswer, 'link' | 'ownTail'>,
+    format: Format,
+    link: Uint8Array,
     encoding: Encoding | null = null,
     second = -1,
   ) {
     this.encoding = encoding
     this.link = link
-    this.ownTail = ownTail
     this.second = second
     this.#bytes = bytes
-    this.#tailAt = tailAt
-  }
-
-  /** Copies `answer` and `link`. */
-  static of(answer: Uint8Array, format: Format, link: Uint8Array): KeptAnswer {
-    const ownTail = format === 'json' ? null : answer.slice(-OWN_TAIL_BYTES)
-    const tailAt = answer.length - (ownTail?.length ?? TAIL_BYTES)
-    return new KeptAnswer(new Uint8Array(answer), tailAt, { link: link.slice(), ownTail })
+    this.#isPatched = format === 'json' && encoding === null
   }
 
   get length(): number {
     return this.#bytes.length
   }
 
-  /** Plain bytes tell `second` by `tail`; compressed ones the time at which they were compressed. */
-  bytesAt(second: number, tail: Uint8Array): Uint8Array {
-    if (this.encoding === null && second !== this.second) {
-      this.#bytes.set(tail, this.#tailAt)
+  /** Plain JSON tells this moment; a compressed one the time at which it was compressed. */
+  bytesAt({ second, tail }: Pick<Moment, 'second' | 'tail'>): Uint8Array {
+    if (this.#isPatched && second !== this.second) {
+      this.#bytes.set(tail, this.#bytes.length - TAIL_BYTES)
       this.second = second
     }
     return this.#bytes
@@ -97,10 +85,10 @@ export class KeptAnswer {
 
   /** Compresses a plain answer with the time that it tells now. */
   async compressed(encoding: Encoding): Promise<KeptAnswer> {
-    const { second } = this
+    const { second, link } = this
     // Requests write the time into the bytes meanwhile. (`slice` of a `Buffer` would be a view.)
     const bytes = await COMPRESS[encoding](new Uint8Array(this.#bytes))
-    return new KeptAnswer(bytes, bytes.length, this, encoding, second)
+    return new KeptAnswer(bytes, 'json', link, encoding, second)
   }
 
   /** Lets go of memory that a slow reader may retain for long. */
@@ -126,20 +114,22 @@ export interface KnownTarget {
 
 /** What a thread compresses at the moment, for all caches. */
 export class CompressionJobs {
-  /** Bytes of the answers that are being compressed, even if they have left their cache. */
-  bytes = 0
-  #count = 0
+  /** Bytes by key, even of answers that have left their cache. */
+  readonly #underWay = new Map<string, number>()
 
-  /** @returns null if too much is being compressed */
-  begin(answer: KeptAnswer, encoding: Encoding): Promise<KeptAnswer> | null {
+  get bytes(): number {
+    let sum = 0
+    for (const length of this.#underWay.values()) sum += length
+    return sum
+  }
+
+  /** @returns null if it is under way, or too much is being compressed */
+  begin(key: string, answer: KeptAnswer, encoding: Encoding): Promise<KeptAnswer> | null {
     const { length } = answer
-    if (this.#count === MOST_JOBS || this.bytes + length > MOST_JOB_BYTES) return null
-    this.#count++
-    this.bytes += length
-    return answer.compressed(encoding).finally(() => {
-      this.#count--
-      this.bytes -= length
-    })
+    if (this.#underWay.has(key) || this.#underWay.size === MOST_JOBS) return null
+    if (this.bytes + length > MOST_JOB_BYTES) return null
+    this.#underWay.set(key, length)
+    return answer.compressed(encoding).finally(() => this.#underWay.delete(key))
   }
 }
 
@@ -149,8 +139,6 @@ export class AnswerCache {
   #known = 0
   readonly #largest: number
   readonly #jobs: CompressionJobs
-  /** Keys of answers that are being compressed. */
-  readonly #underWay = new Set<string>()
 
   /** `limit` in bytes; 0 keeps nothing. */
   constructor(limit: number, jobs = new CompressionJobs()) {
@@ -204,7 +192,7 @@ export class AnswerCache {
     const before = this.#entries?.peek(canonical)
     if (before instanceof KeptAnswer) return before
     if (answer.length > this.#largest) return null
-    return this.#keep(canonical, KeptAnswer.of(answer, format, link))
+    return this.#keep(canonical, new KeptAnswer(new Uint8Array(answer), format, link.slice()))
   }
 
   /** The answer in a coding; the plain one if it is short, or not compressed within the last minute. */
@@ -212,24 +200,13 @@ export class AnswerCache {
     if (answer.length < LEAST_COMPRESSED_BYTES) return answer
     const key = encoding + canonical
     const known = this.get(key)
-    if (
-      known !== undefined &&
-      (known.ownTail !== null || answer.second - known.second < LONGEST_COMPRESSED_S)
-    )
-      return known
-    if (!this.#underWay.has(key)) this.#compress(key, answer, encoding)
-    return answer
-  }
-
-  #compress(key: string, answer: KeptAnswer, encoding: Encoding): void {
-    const job = this.#jobs.begin(answer, encoding)
-    if (job === null) return
-    this.#underWay.add(key)
-    job
-      .then((made) => this.#keep(key, made))
+    if (known !== undefined && answer.second - known.second < LONGEST_COMPRESSED_S) return known
+    this.#jobs
+      .begin(key, answer, encoding)
+      ?.then((made) => this.#keep(key, made))
       // Out of memory for the compressor: the plain answer stays.
       .catch(() => {})
-      .finally(() => this.#underWay.delete(key))
+    return answer
   }
 
   #keep(key: string, answer: KeptAnswer): KeptAnswer | null {

@@ -6,7 +6,7 @@ import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.t
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE, type ParsedTime } from '../sea/time.ts'
 import type { Admitted, Tag } from './admitted.ts'
-import { ACCEPT, ACCEPT_LANGUAGE, type Exchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { Route, Target } from './router.ts'
 
@@ -86,7 +86,7 @@ function readShape(exchange: Exchange, { tables, parameters }: Operation, raw: R
       preference = new Preference((accept) => preferredFormat(accept, formats))
       formatsByHeader.set(formats, preference)
     }
-    return preference.of(exchange.headerValues(ACCEPT))
+    return preference.of(exchange.headerValues('accept'))
   })
 }
 
@@ -94,12 +94,12 @@ function readShape(exchange: Exchange, { tables, parameters }: Operation, raw: R
 export function isUsual(exchange: Exchange, { tables, language }: Operation): boolean {
   return (
     (tables === undefined || hasUsualAccept(exchange)) &&
-    (language !== true || exchange.headerValues(ACCEPT_LANGUAGE) === '')
+    (language !== true || exchange.headerValues('accept-language') === '')
   )
 }
 
 function hasUsualAccept(exchange: Exchange): boolean {
-  const accept = exchange.headerValues(ACCEPT)
+  const accept = exchange.headerValues('accept')
   return accept === '' || accept === '*/*' || accept === 'application/json'
 }
 
@@ -107,6 +107,6 @@ function languageOf(operation: Operation, query: Asked['query'], exchange: Excha
   if (operation.language !== true) return DEFAULT_LANGUAGE
   const locale = query.locale as Language | undefined
   if (locale !== undefined) return locale
-  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
+  const accepted = exchange.headerValues('accept-language')
   return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
 }

@@ -37,8 +37,6 @@ export class Connections {
   readonly #places: Uint16Array
   readonly #ownPlaces: number
   readonly #limits: ConnectionLimits
-  /** Streams of the thread before this one that ended with it. */
-  readonly lost: number
 
   static allocate(threads: number): SharedArrayBuffer {
     return new SharedArrayBuffer(threads * (ROW_BYTES + PLACES_BYTES))
@@ -51,7 +49,6 @@ export class Connections {
     this.#places = new Uint16Array(buffer, this.#words.byteLength)
     this.#ownPlaces = thread * PLACES
     this.#limits = limits
-    this.lost = this.#words[this.#row + STREAMS]
     // Refusals count for the life of the process.
     this.#words[this.#row + OPEN] = 0
     this.#words[this.#row + STREAMS] = 0

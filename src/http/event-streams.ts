@@ -4,8 +4,8 @@ import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
 import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
 import type { Connections, TooMany } from './connections.ts'
-import { LAST_EVENT_ID, type Exchange } from './exchange.ts'
-import type { End, Feed, Holder, Listeners } from './listeners.ts'
+import type { Exchange } from './exchange.ts'
+import type { Feed, Holder, Listeners } from './listeners.ts'
 import type { Totals } from './totals.ts'
 
 /** Seconds after which a refused stream may be asked for again. */
@@ -39,7 +39,6 @@ export class EventStreams {
 
   constructor(options: EventStreamsOptions) {
     this.#options = options
-    options.totals.countMany('streams_lost', options.connections.lost)
   }
 
   serve(view: View): void {
@@ -65,13 +64,10 @@ export class EventStreams {
       return tooMany
     }
     totals.count('streams')
-    const since = exchange.header(LAST_EVENT_ID)
+    const since = exchange.header('last-event-id')
     // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
     const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
-    const onOver = (why: End): void => {
-      connections.streamEnds(place)
-      totals.count(`streams_${why}`)
-    }
+    const onOver = (): void => connections.streamEnds(place)
     listeners.add(head, Buffer.from(RETRY + text), { holder, buoys, onOver }, (events) =>
       exchange.later(events),
     )

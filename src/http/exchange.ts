@@ -17,26 +17,7 @@ export const LEAST_IDLE_S = 8
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
-/** Names of request headers, lower case. */
-export const AUTHORIZATION = 'authorization'
-export const X_API_KEY = 'x-api-key'
-export const ACCEPT = 'accept'
-export const ACCEPT_ENCODING = 'accept-encoding'
-export const ACCEPT_LANGUAGE = 'accept-language'
-export const IF_NONE_MATCH = 'if-none-match'
-export const RANGE = 'range'
-export const IF_RANGE = 'if-range'
-export const X_REQUEST_ID = 'x-request-id'
-export const X_FORWARDED_FOR = 'x-forwarded-for'
-export const FORWARDED = 'forwarded'
-export const SEC_FETCH_SITE = 'sec-fetch-site'
-export const SEC_FETCH_MODE = 'sec-fetch-mode'
-export const SEC_FETCH_DEST = 'sec-fetch-dest'
-export const LAST_EVENT_ID = 'last-event-id'
-export const CONNECTION = 'connection'
-export const CONTENT_LENGTH = 'content-length'
-export const TRANSFER_ENCODING = 'transfer-encoding'
-
+/** Of a request header. */
 export type HeaderName = Lowercase<string>
 
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */

@@ -22,17 +22,16 @@ const LONGEST_NAME = 24
 export const MOST_IGNORED_BYTES = 32 + MOST_NAMED * (LONGEST_NAME + 2)
 
 /** The names that the header may have, for each of `operations`. */
-export function ignorableNames(
-  operations: readonly (Declared & { readonly isStream?: boolean })[],
-): ReadonlySet<string>[] {
+export function ignorableNames(operations: readonly Declared[]): ReadonlySet<string>[] {
   const own = operations.map(({ parameters }) =>
     Object.entries(parameters).flatMap(([name, parameter]) => namesOf(name, parameter)),
   )
   const listed = [...own.flat(), ...OF_SHAPES, ...USUAL_MISTAKES.split(' ')].filter(
     (name) => name.length <= LONGEST_NAME,
   )
-  return operations.map(({ isStream }, i) => {
-    const taken = new Set([...OF_ALL, ...(isStream === true ? [] : OF_SHAPES), ...own[i]])
+  return operations.map((operation, i) => {
+    // Streams have no shape.
+    const taken = new Set([...OF_ALL, ...('buoys' in operation ? [] : OF_SHAPES), ...own[i]])
     return new Set(listed.filter((name) => !taken.has(name)))
   })
 }

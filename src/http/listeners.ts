@@ -34,14 +34,11 @@ export interface Feed {
   readonly comment: Uint8Array
 }
 
-/** The client left, did not read, its key was revoked, its quota is used up, the server stops. */
-export type End = 'client' | 'slow' | 'key' | 'quota' | 'drain'
-
 export interface ListenerOptions {
   readonly holder: Holder
   readonly buoys: readonly number[] | null
   /** Called once, when the stream is over. */
-  readonly onOver: (why: End) => void
+  readonly onOver: () => void
 }
 
 interface Listener extends ListenerOptions {
@@ -114,7 +111,7 @@ export class Listeners {
       ...options,
       reply: later({
         onRoom: () => void (listener.isFull = false),
-        onGone: () => this.#leave(listener, listener.isFull ? 'slow' : 'client'),
+        onGone: () => this.#leave(listener),
       }),
       heardOf: this.#feed!.id,
       access: this.#access,
@@ -126,7 +123,7 @@ export class Listeners {
     listener.reply.begin(head, null)
     this.#write(listener, first)
     this.#options.onSent(1)
-    if (this.#isEnding) this.#end(listener, 'drain')
+    if (this.#isEnding) this.#end(listener)
     else this.#rounds ??= setInterval(() => this.#beginRound(), ROUND_INTERVAL_MS).unref()
   }
 
@@ -138,19 +135,19 @@ export class Listeners {
 
   close(): void {
     this.#isEnding = true
-    for (const listener of this.#listeners) this.#end(listener, 'drain')
+    for (const listener of this.#listeners) this.#end(listener)
   }
 
-  #leave(listener: Listener, why: End): void {
+  #leave(listener: Listener): void {
     if (!this.#listeners.delete(listener)) return
-    listener.onOver(why)
+    listener.onOver()
     if (this.#listeners.size > 0 || this.#rounds === null) return
     clearInterval(this.#rounds)
     this.#rounds = null
   }
 
-  #end(listener: Listener, why: End): void {
-    this.#leave(listener, why)
+  #end(listener: Listener): void {
+    this.#leave(listener)
     listener.reply.end()
   }
 
@@ -181,26 +178,27 @@ export class Listeners {
   /** @returns whether an event was sent */
   #sendDue(listener: Listener): boolean {
     const now = this.#options.clock()
-    const { holder, buoys } = listener
-    if (this.#isEnding) this.#end(listener, 'drain')
-    else if (listener.access !== this.#access && !holder.isGood()) this.#end(listener, 'key')
-    else if (now >= listener.paidUntil && !holder.pay()) this.#end(listener, 'quota')
-    else {
-      listener.access = this.#access
-      if (now >= listener.paidUntil) listener.paidUntil += HOUR_MS
-      const { id, event, comment } = this.#feed!
-      const bytes = listener.heardOf === id ? null : event(listener.heardOf, buoys)
-      listener.heardOf = id
-      if (bytes !== null) return this.#write(listener, bytes)
-      if (now - listener.sentAt >= this.#options.commentAfterMs) this.#write(listener, comment)
+    const { holder, buoys, heardOf } = listener
+    const isDue = now >= listener.paidUntil
+    const isBad = listener.access !== this.#access && !holder.isGood()
+    if (this.#isEnding || isBad || (isDue && !holder.pay())) {
+      this.#end(listener)
+      return false
     }
+    listener.access = this.#access
+    if (isDue) listener.paidUntil += HOUR_MS
+    const { id, event, comment } = this.#feed!
+    const bytes = heardOf === id ? null : event(heardOf, buoys)
+    listener.heardOf = id
+    if (bytes !== null) return this.#write(listener, bytes)
+    if (now - listener.sentAt >= this.#options.commentAfterMs) this.#write(listener, comment)
     return false
   }
 
   /** @returns false if the listener was dropped, because it has not read what it was sent before */
   #write(listener: Listener, bytes: Uint8Array): boolean {
     if (listener.isFull) {
-      this.#leave(listener, 'slow')
+      this.#leave(listener)
       listener.reply.cut()
       return false
     }

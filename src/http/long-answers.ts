@@ -4,12 +4,12 @@
  */
 import { commonHeaders, type Admitted } from './admitted.ts'
 import type { Asked } from './asked.ts'
-import type { ErrorCode } from '../operation/errors.ts'
-import type { LaterEvents, LaterReply } from './exchange.ts'
+import { ApiError } from '../operation/errors.ts'
+import type { Exchange, LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
 import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
-import { errorAnswer, errorIdOf, FAULT, sendError, TAKES_NO_BODY, type HeadFields } from './reply.ts'
+import { errorAnswer, errorIdOf, FAULT, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Totals } from './totals.ts'
 
 /** One end of a channel to the thread. */
@@ -30,24 +30,27 @@ interface LongReply {
   whole(answer: Whole): { head: string | Uint8Array; body: readonly Uint8Array[] }
   /** The head of a body that follows. */
   begun(answer: Begun): Uint8Array
-  /** Nothing of the answer was sent. */
-  refuse(reply: LaterReply, why: Refused): void
-  /** The answer failed after it had begun, and its connection was cut. */
-  onFault(fault: string): void
+  /** The error in place of an answer. It is of no use once the answer has begun. */
+  failed(why: Refused): { head: string; body: Uint8Array }
 }
 
 const LOST = 'the thread that makes long answers has ended'
 
-interface Sending {
+class Sending {
   readonly reply: LaterReply
   readonly said: LongReply
-  hasBegun: boolean
+  hasBegun = false
   /** Bytes that have come and are not written, the next first. */
-  readonly pieces: Uint8Array[]
+  readonly pieces: Uint8Array[] = []
   /** Bytes that were written since the thread was last told of some. */
-  untaken: number
-  hasRoom: boolean
-  isComplete: boolean
+  untaken = 0
+  hasRoom = true
+  isComplete = false
+
+  constructor(reply: LaterReply, said: LongReply) {
+    this.reply = reply
+    this.said = said
+  }
 }
 
 export class LongAnswers {
@@ -72,32 +75,20 @@ export class LongAnswers {
     return { waiting: this.#answers.size - begun, begun }
   }
 
-  get isConnected(): boolean {
-    return this.#port !== null
-  }
-
-  /** Call it while connected. `later` defers the reply. */
-  ask(said: LongReply, later: (events: LaterEvents) => LaterReply): void {
+  ask(exchange: Exchange, said: LongReply): void {
     const number = ++this.#last
-    const reply = later({
+    const reply = exchange.later({
       onRoom: () => {
-        const sending = this.#answers.get(number)
-        if (sending === undefined || sending.hasRoom) return
+        if (!this.#answers.has(number)) return
         sending.hasRoom = true
         this.#send(number, sending)
       },
       onGone: () => this.#done(number),
     })
-    this.#answers.set(number, {
-      reply,
-      said,
-      hasBegun: false,
-      pieces: [],
-      untaken: 0,
-      hasRoom: true,
-      isComplete: false,
-    })
-    this.#port!.postMessage({ type: 'make', number, request: said.request })
+    const sending = new Sending(reply, said)
+    this.#answers.set(number, sending)
+    if (this.#port === null) this.#fail(number, sending, { type: 'busy', number })
+    else this.#port.postMessage({ type: 'make', number, request: said.request })
   }
 
   #take(message: FromLong): void {
@@ -155,12 +146,9 @@ export class LongAnswers {
 
   #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {
     this.#done(number)
-    if (!hasBegun) {
-      said.refuse(reply, why)
-      return
-    }
-    reply.cut()
-    if (why.type === 'fault') said.onFault(why.fault)
+    const { head, body } = said.failed(why)
+    if (hasBegun) reply.cut()
+    else reply.send(head, body)
   }
 
   #done(number: number): void {
@@ -195,7 +183,7 @@ interface Reply {
   readonly keep: (body: Uint8Array, headers: Uint8Array) => void
 }
 
-/** Has the thread answer `request`. */
+/** Has the thread answer `request`. @throws ApiError 400 */
 export function sendLong(
   options: LongOptions,
   request: Admitted,
@@ -205,15 +193,7 @@ export function sendLong(
   const { exchange, served, client, now } = request
   const { clock, totals, long } = options
   const headers = commonHeaders(request)
-  if (exchange.cameWithBody) {
-    sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
-    return
-  }
-  if (!long.isConnected) {
-    totals.count('long_refused')
-    sendError(exchange, 'service_unavailable', BUSY, now, { headers: headers + RETRY })
-    return
-  }
+  if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
   const { target, path, texts, shape, isPaged, language } = asked
   const { operation } = target
   const format = shape?.format ?? 'json'
@@ -238,10 +218,6 @@ export function sendLong(
   const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
     return { ...fields, lifetime: Math.max(0, fields.lifetime - Math.round(clock() - now)), encoding, link }
   }
-  const onFault = (fault: string): void => {
-    totals.count('faults')
-    options.onFault(fault, operation.name)
-  }
   const said: LongReply = {
     request: wanted,
     whole: ({ headers: more, pieces, encoding, plain }) => {
@@ -254,21 +230,18 @@ export function sendLong(
       return partOf(served, fieldsOf(encoding, more), format, body, range)
     },
     begun: ({ headers: more, encoding }) => served.headsOf(format).write(fieldsOf(encoding, more)),
-    refuse: (reply, why) => {
-      const [code, message, more] = errorOf(why)
-      if (why.type === 'busy') totals.count('long_refused')
-      if (why.type === 'fault') onFault(why.fault)
-      const details = why.type === 'refused' ? why.details : null
-      const error = errorAnswer(requestId, code, message, clock(), { headers: headers + more, details })
-      reply.send(error.head, error.body)
+    failed: (why) => {
+      if (why.type === 'refused')
+        return errorAnswer(requestId, why.code, why.message, clock(), { headers, details: why.details })
+      if (why.type === 'busy') {
+        totals.count('long_refused')
+        return errorAnswer(requestId, 'service_unavailable', BUSY, clock(), { headers: headers + RETRY })
+      }
+      totals.count('faults')
+      options.onFault(why.fault, operation.name)
+      return errorAnswer(requestId, 'internal_error', FAULT, clock(), { headers })
     },
-    onFault,
   }
   totals.count('long')
-  long.ask(said, (events) => exchange.later(events))
-}
-
-function errorOf(why: Refused): [code: ErrorCode, message: string, headers: string] {
-  if (why.type === 'refused') return [why.code, why.message, '']
-  return why.type === 'busy' ? ['service_unavailable', BUSY, RETRY] : ['internal_error', FAULT, '']
+  long.ask(exchange, said)
 }

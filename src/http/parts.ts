@@ -1,7 +1,7 @@
 /** How much of an answer is sent, and in which coding: nothing (304), a part of a file (206), or all. */
 import type { Format } from '../operation/shape.ts'
 import type { Admitted, Tag } from './admitted.ts'
-import { ACCEPT_ENCODING, IF_NONE_MATCH, IF_RANGE, RANGE, type Exchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { ENCODINGS, Preference, preferredEncoding, type Encoding } from './preferences.ts'
 import { unsatisfiableHead, type HeadFields } from './reply.ts'
 import type { ServedView } from './served.ts'
@@ -11,7 +11,7 @@ const codings = new Preference((accepted) => preferredEncoding(accepted, ENCODIN
 
 /** Whether the client has the answer: it names its tag. */
 export function isKnownToClient({ exchange, served }: Admitted, tag: Tag): boolean {
-  const condition = exchange.headerValues(IF_NONE_MATCH)
+  const condition = exchange.headerValues('if-none-match')
   return condition !== '' && served.heads.matches(condition, tag)
 }
 
@@ -22,7 +22,7 @@ export function sendNotModified({ exchange, served }: Admitted, fields: HeadFiel
 /** Parts are those of a body as it is. Parquet is never coded: who reads it asks for its length, and then for parts. */
 export function preferredCoding(exchange: Exchange, format: Format, range: string): Encoding | null {
   if (format === 'parquet' || range !== '') return null
-  const accepted = exchange.headerValues(ACCEPT_ENCODING)
+  const accepted = exchange.headerValues('accept-encoding')
   return accepted === '' ? null : codings.of(accepted)
 }
 
@@ -38,8 +38,8 @@ const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
 /** `Range` (RFC 9110, section 14), or '' where all is to be sent: `If-Range` never holds, since our tags are weak. */
 export function rangeAsked(exchange: Exchange): string {
-  if (exchange.method !== 'GET' || exchange.header(IF_RANGE) !== '') return ''
-  return exchange.headerValues(RANGE)
+  if (exchange.method !== 'GET' || exchange.header('if-range') !== '') return ''
+  return exchange.headerValues('range')
 }
 
 /** Null where all is to be sent: no range, several, or one that is not understood. */
@@ -72,7 +72,7 @@ export function partOf(
   const link = Buffer.concat([fields.link, Buffer.from(`\r\nAccept-Ranges: bytes${more}`)])
   if (part === null) return { head: served.headsOf(format).write({ ...fields, link }), body }
   return {
-    head: served.partialHeadsOf(format).write({ ...fields, link }),
+    head: served.headsOf(format, 'part').write({ ...fields, link }),
     body: [body[0].subarray(part.from, part.to)],
   }
 }

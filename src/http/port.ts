@@ -1,8 +1,6 @@
 /** Whether an address can be listened on, and what to say when it cannot. */
-
-import { lookup } from 'node:dns/promises'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { inUrl } from '../system/text.ts'
 
@@ -61,45 +59,16 @@ export async function findFreePort(
   port: number,
   options: AddressOptions | null = null,
 ): Promise<number> {
+  // Whoever connects meanwhile comes again.
+  const probe = createServer((socket) => socket.resetAndDestroy())
   try {
-    if (port === 0) return await pickPort(host)
-    await bind(host, port)
-    return port
+    await once(probe.listen({ host, port, exclusive: true }), 'listening')
+    return (probe.address() as AddressInfo).port
   } catch (error) {
     throw ListenError.of(error as Error, host, port, options)
+  } finally {
+    probe.close()
   }
-}
-
-/** Nobody knows the port before it is picked, so nobody connects to the probe. */
-function pickPort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen({ host, port: 0, exclusive: true }, () => {
-      const bound = (probe.address() as AddressInfo).port
-      probe.close(() => resolve(bound))
-    })
-  })
-}
-
-/**
- * Binds a socket without listening, which would accept clients only to reset them. Node so binds only what
- * connects: to port 0, which nothing answers.
- */
-async function bind(host: string, port: number): Promise<void> {
-  const { address } = await lookup(host)
-  await new Promise<void>((resolve, reject) => {
-    const probe = connect({ host: address, port: 0, localAddress: address, localPort: port })
-    let isBound = false
-    let failure: Error | null = null
-    // The event comes when the socket is bound, before it connects.
-    probe.once('connectionAttempt', () => {
-      isBound = true
-      setImmediate(() => probe.destroy())
-    })
-    probe.once('error', (error) => (failure = error))
-    probe.once('close', () => (isBound || failure === null ? resolve() : reject(failure)))
-  })
 }
 
 const REASONS: { readonly [code: string]: string } = {

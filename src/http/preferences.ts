@@ -87,26 +87,18 @@ export function preferredFormat(accept: string, offered: readonly Format[]): For
  */
 export function preferredLanguage<L extends string>(header: string, supported: readonly L[]): L {
   const wishes = wishesOf(header, LANGUAGE_RANGE) ?? []
-  const wanted = new Map<string, Wish>()
-  const excluded = new Set<string>()
-  for (const wish of wishes) {
-    const [language] = wish.name.split('-')
-    // Refusing a regional form does not refuse the other forms of the language.
-    if (wish.weight === 0 && wish.name === language) excluded.add(language)
-    else if (wish.weight > (wanted.get(language)?.weight ?? 0)) wanted.set(language, wish)
+  const wanted = wishes.filter(({ weight }) => weight > 0).toSorted((one, other) => other.weight - one.weight)
+  const named = new Set(wanted.map(({ name }) => name.split('-', 1)[0]))
+  // Refusing a regional form does not refuse the other forms of the language.
+  const excluded = new Set(wishes.flatMap(({ name, weight }) => (weight === 0 ? [name] : [])))
+  for (const { name } of wanted) {
+    const isAny = name === '*' && !excluded.has('*')
+    const isMeant = (language: L): boolean =>
+      isAny ? !named.has(language) : language === name.split('-', 1)[0]
+    const found = supported.find((language) => !excluded.has(language) && isMeant(language))
+    if (found !== undefined) return found
   }
-  const any = excluded.has('*') ? undefined : wanted.get('*')
-  let best: { language: L; wish: Wish } | null = null
-  for (const language of supported) {
-    const wish = excluded.has(language) ? undefined : (wanted.get(language) ?? any)
-    if (wish === undefined) continue
-    const isBetter =
-      best === null ||
-      wish.weight > best.wish.weight ||
-      (wish.weight === best.wish.weight && wishes.indexOf(wish) < wishes.indexOf(best.wish))
-    if (isBetter) best = { language, wish }
-  }
-  return best?.language ?? supported[0]
+  return supported[0]
 }
 
 /** Header values with a remembered choice: clients send a handful. */

@@ -4,7 +4,7 @@ import type { Charge } from './admission.ts'
 import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { KEPT, X_REQUEST_ID, type Exchange } from './exchange.ts'
+import { KEPT, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
 import { MOST_LINK_BYTES } from './links.ts'
@@ -59,7 +59,7 @@ const ENCODER = new TextEncoder()
 
 /** The caller's `X-Request-Id` if it is a UUID, else ''. Nothing else of a request ever reaches a header. */
 export function callersRequestId(exchange: Exchange): string {
-  const id = exchange.header(X_REQUEST_ID)
+  const id = exchange.header('x-request-id')
   return id !== '' && UUID.test(id) ? id : ''
 }
 

@@ -13,7 +13,7 @@ import { faultText } from '../system/text.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import { commonHeaders, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'
-import { Answering } from './answering.ts'
+import { answer, answerKnown } from './answering.ts'
 import { isUsual, readAsked } from './asked.ts'
 import { FULL_RETRY_SECONDS, type EventStreams } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,7 +22,7 @@ import type { LongOptions } from './long-answers.ts'
 import { lifetimeOfMinute, Moments } from './moment.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
-import { Router, type StreamTarget, type Target } from './router.ts'
+import { isStream, Router, type StreamTarget, type Target } from './router.ts'
 import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
 
@@ -79,17 +79,18 @@ export class RequestPath {
   readonly #admission: Admission
   readonly #held: HeldViews
   readonly #moments: Moments
-  readonly #answering: Answering
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
     const targets = targetsOf(options)
-    this.#router = new Router(options.basePath, targets)
+    this.#router = new Router(
+      options.basePath,
+      targets.map((target) => ({ path: target.operation.path, target })),
+    )
     this.#otherRoutes = targets.length
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#moments = new Moments(options.refreshEvery)
-    this.#answering = new Answering(options)
   }
 
   setKeys(keys: KeyRing): void {
@@ -121,7 +122,7 @@ export class RequestPath {
     if (known !== undefined && this.#answerKnown(exchange, served, known, now)) return
     const [, plain = path, ending = ''] = ENDING.exec(path) ?? []
     const route = this.#router.find(plain)
-    if (route === null || (ending !== '' && route.target.operation === null)) {
+    if (route === null || (ending !== '' && isStream(route.target))) {
       this.#answerOther(exchange, served, now)
       return
     }
@@ -136,12 +137,11 @@ export class RequestPath {
       })
       return
     }
-    const operation = target.operation ?? target.stream
-    let request = this.#admit(exchange, served, operation, raw, ignored, now)
+    let request = this.#admit(exchange, served, target.operation, raw, ignored, now)
     if (request === null) return
     try {
       const pin = raw.get('snapshot')
-      if (target.operation === null) {
+      if (isStream(target)) {
         if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
         if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
         this.#beginStream(request, target, raw)
@@ -152,7 +152,7 @@ export class RequestPath {
       const { comparesWith } = target.operation
       if (comparesWith !== undefined) this.#pinned(comparesWith, raw.get(comparesWith))
       const lifetime = this.#lifetimeOf(request, asked.minute)
-      this.#answering.answer(request, asked, lifetime, raw.get('api_key') !== '')
+      answer(this.#options, request, asked, lifetime, raw.get('api_key') !== '')
     } catch (error) {
       this.#refuse(request, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error)
     }
@@ -163,7 +163,7 @@ export class RequestPath {
     if (this.#options.isReplica !== true) return false
     if (!(error instanceof ApiError) || error.code !== 'snapshot_gone') return false
     const id = raw.get(String(error.details?.['parameter'])) ?? ''
-    return this.#held.unknown.mayCome(id, now)
+    return this.#held.mayCome(id, now)
   }
 
   /** Key and quota. @returns null if the request was refused */
@@ -195,7 +195,7 @@ export class RequestPath {
     if (!isNow || !isUsual(exchange, operation)) return false
     exchange.route = index
     const request = this.#admit(exchange, served, operation, NO_QUERY, ignored, now)
-    if (request !== null) this.#answering.answerKnown(request, known, this.#lifetimeOf(request, minute))
+    if (request !== null) answerKnown(this.#options, request, known, this.#lifetimeOf(request, minute))
     return true
   }
 
@@ -234,12 +234,12 @@ export class RequestPath {
     sendError(exchange, 'internal_error', FAULT, now, { headers })
   }
 
-  #beginStream(request: Admitted, { stream, reader }: StreamTarget, raw: RawQuery): void {
+  #beginStream(request: Admitted, { operation, reader }: StreamTarget, raw: RawQuery): void {
     const { exchange, client, served, now } = request
     const { clock, stream: streaming } = this.#options
     const view = served.view!
     const texts = reader.textsOf(raw)
-    const buoys = stream.buoys(view, reader.read(texts, new EtagHash(), nowOf(stream, view, now)))
+    const buoys = operation.buoys(view, reader.read(texts, new EtagHash(), nowOf(operation, view, now)))
     const isDemo = (): boolean => this.#held.current.view!.dataset.demo
     const holder = this.#admission.holder(client, clock, isDemo)
     const headers = commonHeaders(request)
@@ -260,27 +260,11 @@ export class RequestPath {
 }
 
 /** The operations in their order, then the stream. */
-function targetsOf({
-  operations,
-  stream,
-}: RequestPathOptions): { path: string; target: Target | StreamTarget }[] {
-  const streams = stream === undefined ? [] : [{ ...stream.operation, isStream: true }]
-  const names = ignorableNames([...operations, ...streams])
-  const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => {
+function targetsOf({ operations, stream }: RequestPathOptions): readonly (Target | StreamTarget)[] {
+  const all = [...operations, ...(stream === undefined ? [] : [stream.operation])]
+  const names = ignorableNames(all)
+  return all.map((operation, index) => {
     const reader = readerOf(operation.parameters, operation.refusal)
-    return {
-      path: operation.path,
-      target: { operation, stream: null, index, reader, ignorable: names[index] },
-    }
+    return { operation, index, reader, ignorable: names[index] }
   })
-  if (stream !== undefined) {
-    const { path, parameters, refusal } = stream.operation
-    const index = operations.length
-    const reader = readerOf(parameters, refusal)
-    targets.push({
-      path,
-      target: { operation: null, stream: stream.operation, index, reader, ignorable: names[index] },
-    })
-  }
-  return targets
 }

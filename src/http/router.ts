@@ -1,23 +1,21 @@
 /** Finds what a path leads to. */
-import type { Operation, StreamOperation } from '../operation/operation.ts'
+import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
 import type { QueryReader } from '../operation/query.ts'
 
-export interface StreamTarget {
-  operation: null
-  stream: StreamOperation
-  index: number
-  reader: QueryReader<StreamOperation['parameters']>
+interface TargetOf<O extends Declared> {
+  readonly operation: O
+  /** Ordinal of the operation. */
+  readonly index: number
+  readonly reader: QueryReader<O['parameters']>
   /** Names that `X-Ignored-Parameters` may have. */
-  ignorable: ReadonlySet<string>
+  readonly ignorable: ReadonlySet<string>
 }
 
-export interface Target {
-  operation: Operation
-  stream: null
-  /** Ordinal of the operation. */
-  index: number
-  reader: QueryReader<Operation['parameters']>
-  ignorable: ReadonlySet<string>
+export type Target = TargetOf<Operation>
+export type StreamTarget = TargetOf<StreamOperation>
+
+export function isStream(target: Target | StreamTarget): target is StreamTarget {
+  return 'buoys' in target.operation
 }
 
 export interface Route<T> {

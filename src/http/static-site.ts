@@ -1,6 +1,6 @@
 /** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
 import { Preference, preferredEncoding } from './preferences.ts'
-import { ACCEPT, ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from './exchange.ts'
+import { KEPT, type Exchange } from './exchange.ts'
 import { namesEtag } from './reply.ts'
 
 /** The page of one buoy. It answers below this path, too: its script reads the slug from the address. */
@@ -61,15 +61,15 @@ export class Site {
   serve(exchange: Exchange, more = ''): boolean {
     const { path } = exchange
     const slug = BUOY.exec(path)?.[1]
-    if (slug !== undefined && exchange.headerValues(ACCEPT).includes('text/html')) {
+    if (slug !== undefined && exchange.headerValues('accept').includes('text/html')) {
       exchange.send(`302 Found${KEPT}\r\nLocation: ../#buoy=${slug}\r\nCache-Control: no-cache`, NOTHING)
       return true
     }
     const file = this.#files.get(path) ?? (EMBEDDED.test(path) ? this.#files.get(EMBED_PATH) : undefined)
     if (file === undefined) return false
-    const encoding = file.preference.of(exchange.headerValues(ACCEPT_ENCODING))
+    const encoding = file.preference.of(exchange.headerValues('accept-encoding'))
     const variant = file.variants.find((each) => each.encoding === encoding)!
-    const condition = exchange.headerValues(IF_NONE_MATCH)
+    const condition = exchange.headerValues('if-none-match')
     if (condition !== '' && namesEtag(condition, variant.etag)) {
       exchange.send(`${file.notModified}\r\nETag: ${variant.etag}${more}`, null)
     } else {

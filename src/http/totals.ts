@@ -26,13 +26,6 @@ const TOTALS = {
   /** Streams refused as one too many of a key or address, and in all. */
   streams_refused_of_one: 15,
   streams_refused_in_all: 16,
-  /** Ended streams by `End` of listeners.ts; `lost` ended with their thread. */
-  streams_client: 17,
-  streams_slow: 18,
-  streams_key: 19,
-  streams_quota: 20,
-  streams_drain: 21,
-  streams_lost: 22,
 } as const
 export type TotalName = keyof typeof TOTALS
 
@@ -60,15 +53,6 @@ export class Totals {
     this.#counts[this.#at + TOTALS[name]] += many
   }
 
-  /** What this thread has counted. */
-  counted(name: TotalName): number {
-    return this.#counts[this.#at + TOTALS[name]]
-  }
-
-  countOf(name: TotalName, thread: number): number {
-    return this.#counts[thread * ROW + TOTALS[name]]
-  }
-
   /** Over all threads. */
   sumOf(name: TotalName): number {
     let sum = 0
@@ -78,10 +62,8 @@ export class Totals {
 
   sums(): { [name in TotalName]: number } {
     const names = Object.keys(TOTALS) as TotalName[]
-    const sums = Object.fromEntries(names.map((name) => [name, 0])) as { [name in TotalName]: number }
-    for (let row = 0; row < this.#counts.length; row += ROW) {
-      for (const name of names) sums[name] += this.#counts[row + TOTALS[name]]
+    return Object.fromEntries(names.map((name) => [name, this.sumOf(name)])) as {
+      [name in TotalName]: number
     }
-    return sums
   }
 }

@@ -82,14 +82,6 @@ function listenersStatus({ common: { maxListeners }, totals }: Observed): object
     begun: sums.streams,
     events: sums.events,
     refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
-    ended: {
-      client: sums.streams_client,
-      slow: sums.streams_slow,
-      key: sums.streams_key,
-      quota: sums.streams_quota,
-      drain: sums.streams_drain,
-      lost: sums.streams_lost,
-    },
   }
 }
 

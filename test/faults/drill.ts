@@ -11,7 +11,7 @@ import { until } from '../until.ts'
 const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
 
 export interface Status {
-  listeners: { open: number; begun: number; ended: { [why: string]: number } }
+  listeners: { open: number }
   snapshot: { id: string } | null
   reload: { last_error: string | null; loaded: number; refused: number }
   workers: { wanted: number; serving: number; replaced: number }

@@ -79,8 +79,7 @@ for (const engine of SLOW_ENGINES) {
           assert.ok(theirs.every(({ isWhole }) => isWhole))
           assert.equal((await open(revoked.key)).status, 401)
           assert.ok(here.every(({ isOver }) => !isOver))
-          const { listeners } = await statusWhen(drill, (status) => status.listeners.open === COUNT)
-          assert.equal(listeners.ended['key'], 6)
+          await statusWhen(drill, (status) => status.listeners.open === COUNT)
         },
       )
 
@@ -102,8 +101,6 @@ for (const engine of SLOW_ENGINES) {
           // The engine on node:http has one thread.
           if (workers.wanted > 1) assert.ok(left.length > 0, 'all streams were on one thread')
           assert.equal(listeners.open, left.length)
-          const over = Object.values(listeners.ended).reduce((sum, count) => sum + count, 0)
-          assert.equal(listeners.begun - over, left.length)
           const again = await listen(kept.key, COUNT - left.length)
           here.splice(0, COUNT, ...left, ...again)
           await build(folder, ++step)

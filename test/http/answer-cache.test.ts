@@ -11,6 +11,9 @@ import { until } from '../until.ts'
 const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 const LATER = Buffer.from('2026-03-27T09:00:07Z"}}')
 
+/** The time that an answer has to tell in its last bytes. */
+const at = (second: number, tail = TAIL): { second: number; tail: Buffer } => ({ second, tail })
+
 /** Bytes that say whose they are. */
 const bytesOf = (key: number, length: number): Buffer =>
   Buffer.concat([Buffer.from(`${key}:`.padEnd(length, String(key % 10))), TAIL])
@@ -42,7 +45,7 @@ test('Whatever is asked for, kept answers take no more than the limit, and each 
       for (let key = 0; key <= 60; key++) {
         const kept = cache.get(`k${key}`)
         if (kept === undefined) continue
-        const own = Buffer.from(kept.bytesAt(key, TAIL))
+        const own = Buffer.from(kept.bytesAt(at(key)))
         assert.ok(own.equals(bytesOf(key, lengthOf(key))), `answer ${key}`)
         assert.ok(own.length <= limit / 8, 'an answer above its share')
         bytes += own.length
@@ -83,23 +86,23 @@ test('A kept answer is compressed once a minute, while requests get it plain, an
   for (const length of [3000, 100_000]) {
     const cache = new AnswerCache(1_000_000)
     const plain = ask(cache, 0, length)!
-    plain.bytesAt(8, LATER)
+    plain.bytesAt(at(8, LATER))
     assert.equal(cache.inCoding('k0', plain, 'gzip'), plain, 'not ready at once')
     const compressed = await untilIn('gzip', cache, 'k0')
     const told = Buffer.concat([bytesOf(0, length).subarray(0, -TAIL.length), LATER])
     for (const second of [8, 9, 8 + 59]) {
-      plain.bytesAt(second, TAIL)
+      plain.bytesAt(at(second))
       assert.equal(cache.inCoding('k0', plain, 'gzip'), compressed)
-      const bytes = compressed.bytesAt(second, TAIL)
+      const bytes = compressed.bytesAt(at(second))
       assert.ok(bytes.length < length / 5)
       assert.ok(gunzipSync(bytes).equals(told))
     }
-    assert.ok(Buffer.from(plain.bytesAt(9, TAIL)).equals(bytesOf(0, length)))
+    assert.ok(Buffer.from(plain.bytesAt(at(9))).equals(bytesOf(0, length)))
     assert.ok(cache.bytes > length + compressed.length, 'both are counted')
-    plain.bytesAt(8 + 60, TAIL)
+    plain.bytesAt(at(8 + 60))
     assert.equal(cache.inCoding('k0', plain, 'gzip'), plain, 'it is a minute old')
     const again = await untilIn('gzip', cache, 'k0')
-    assert.ok(gunzipSync(again.bytesAt(8 + 60, TAIL)).equals(bytesOf(0, length)))
+    assert.ok(gunzipSync(again.bytesAt(at(8 + 60))).equals(bytesOf(0, length)))
   }
 })
 
@@ -154,7 +157,7 @@ test('Where the compressor fails, the answer stays as it is, and is compressed t
   await wait(20)
   failing.mock.restore()
   assert.equal(jobs.bytes, 0)
-  assert.ok(Buffer.from(answer.bytesAt(1, TAIL)).equals(bytesOf(0, 3000)))
+  assert.ok(Buffer.from(answer.bytesAt(at(1))).equals(bytesOf(0, 3000)))
   await untilIn('gzip', cache, 'k0')
 })
 
@@ -172,10 +175,10 @@ test('A compressed answer decompresses to what it was made of, whatever requests
   await fc.assert(
     fc.asyncProperty(head, fc.constantFrom(...ENCODINGS), async (bytes, encoding) => {
       const answer = Buffer.concat([bytes, TAIL])
-      const plain = KeptAnswer.of(answer, 'json', new Uint8Array(0))
+      const plain = new KeptAnswer(new Uint8Array(answer), 'json', new Uint8Array(0))
       const compressing = plain.compressed(encoding)
-      plain.bytesAt(9, Buffer.alloc(TAIL.length, 'x'))
-      assert.ok(DECOMPRESS[encoding]((await compressing).bytesAt(9, LATER)).equals(answer))
+      plain.bytesAt(at(9, Buffer.alloc(TAIL.length, 'x')))
+      assert.ok(DECOMPRESS[encoding]((await compressing).bytesAt(at(9, LATER))).equals(answer))
     }),
     { numRuns: 200 },
   )
@@ -186,10 +189,10 @@ test('An answer without a timestamp keeps its last bytes, compressed too, for as
   for (const encoding of ENCODINGS) {
     const cache = new AnswerCache(1_000_000)
     const plain = cache.put('k', 'csv', csv)!
-    assert.ok(Buffer.from(plain.bytesAt(1, plain.ownTail!)).equals(csv))
+    assert.ok(Buffer.from(plain.bytesAt(at(1))).equals(csv))
     const compressed = await untilIn(encoding, cache, 'k')
-    assert.ok(DECOMPRESS[encoding](compressed.bytesAt(1, TAIL)).equals(csv))
-    plain.bytesAt(1000, plain.ownTail!)
+    assert.ok(DECOMPRESS[encoding](compressed.bytesAt(at(1))).equals(csv))
+    plain.bytesAt(at(1000))
     assert.equal(cache.inCoding('k', plain, encoding), compressed)
   }
 })

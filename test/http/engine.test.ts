@@ -5,8 +5,6 @@ import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
@@ -81,19 +79,6 @@ describe('loadEngine', () => {
   })
 })
 
-/** Connects to a port again and again, from another address, and notes how each time ended. */
-const ENDLESS_CLIENT = `
-  const { connect } = require('node:net')
-  const { parentPort, workerData } = require('node:worker_threads')
-  const ask = () => {
-    let outcome = 'connected'
-    connect({ port: workerData, host: '127.0.0.1', localAddress: '127.0.0.2' }, function () { this.end() })
-      .on('error', ({ code }) => (outcome = code))
-      .on('close', () => { parentPort.postMessage(outcome); setImmediate(ask) })
-      .resume()
-  }
-  for (let i = 0; i < 4; i++) ask()`
-
 describe('an address that is taken', () => {
   it('is refused by both engines, and by findFreePort, with an error that names it', async (t) => {
     const holder = createServer()
@@ -120,27 +105,6 @@ describe('an address that is taken', () => {
       await findFreePort('127.0.0.1', server.port)
     })
   }
-
-  // All of 127.0.0.0/8 is an address of the machine on Linux alone.
-  const hasManyAddresses = process.platform === 'linux'
-  it('never resets a client that asks while findFreePort looks', { skip: !hasManyAddresses }, async (t) => {
-    const port = await findFreePort('127.0.0.1', 0)
-    const client = new Worker(ENDLESS_CLIENT, { eval: true, workerData: port })
-    t.after(() => client.terminate())
-    const seen = new Set<string>()
-    let first: () => void = () => {}
-    const asks = new Promise<void>((resolve) => (first = resolve))
-    client.on('message', (outcome: string) => {
-      seen.add(outcome)
-      first()
-    })
-    await asks
-    for (let look = 0; look < 3000; look++) {
-      assert.equal(await findFreePort('127.0.0.1', port), port)
-      await setImmediate()
-    }
-    assert.deepEqual([...seen], ['ECONNREFUSED'])
-  })
 
   it('is told from one that is not of this machine', async () => {
     await assert.rejects(

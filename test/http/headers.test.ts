@@ -2,16 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  ACCEPT,
-  AUTHORIZATION,
-  IF_NONE_MATCH,
-  X_FORWARDED_FOR,
-  type Exchange,
-} from '../../src/http/exchange.ts'
+import type { Exchange } from '../../src/http/exchange.ts'
 import { getOf } from './modelled_uws.ts'
 
-const NAMES = [ACCEPT, AUTHORIZATION, IF_NONE_MATCH, X_FORWARDED_FOR] as const
+const NAMES = ['accept', 'authorization', 'if-none-match', 'x-forwarded-for'] as const
 /** Some are as long as one of ours, or longer than all. */
 const OTHERS = ['host', 'user-agent', 'authorizatiom', 'x', '', 'x'.repeat(400)]
 const VALUES = ['', 'a', '0', '12', 'Upgrade, Close', 'closed']

@@ -27,6 +27,11 @@ import type {
   Surroundings,
 } from '../exchange.ts'
 
+/** The head of a connection's last answer. */
+export function withClosing(head: string | Uint8Array): string {
+  return `${headText(head).replace(KEPT, '')}\r\nConnection: close`
+}
+
 /**
  * A connection's last answer, from behind `HTTP/1.1 ` to before a last line end: that counts as blanks of a body of JSON.
  * `length`: of the body; null for no length header. `body`: null where none goes out.
@@ -39,7 +44,7 @@ export function lastAnswer(
   const blanks = body === null ? 0 : 2
   const size = length === null ? '' : `\r\nContent-Length: ${length + blanks}`
   const date = new Date().toUTCString()
-  const lines = `${headText(head).replace(KEPT, '')}\r\nConnection: close${size}\r\nDate: ${date}\r\n`
+  const lines = `${withClosing(head)}${size}\r\nDate: ${date}\r\n`
   return body === null ? Buffer.from(lines) : Buffer.concat([Buffer.from(`${lines}\r\n`), body])
 }
 
@@ -226,7 +231,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** Sends `head`, and a body of which `bytes` go out. */
   protected abstract reply(body: Uint8Array | null, lasting: boolean): void
-  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response>
+  protected abstract putOff(response: Response, events: LaterEvents): LaterReply & { recorded: RecordedLater }
   protected abstract cut(): void
 
   /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
@@ -251,7 +256,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   }
 }
 
-export abstract class BaseLaterReply<Response> implements LaterReply {
+export abstract class BaseLaterReply<
+  Response,
+  E extends BaseExchange<unknown, Response>,
+> implements LaterReply {
   readonly isHead: boolean
   isOver = false
   recorded: RecordedLater = NOT_RECORDED
@@ -261,12 +269,14 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   #hasRoom = true
   /** All of the body is offered: the reply ends when there is room again. */
   #isEnding = false
+  protected readonly exchange: E
   protected readonly response: Response
   readonly #events: LaterEvents
 
-  constructor(response: Response, isHead: boolean, events: LaterEvents) {
+  constructor(exchange: E, response: Response, events: LaterEvents) {
+    this.exchange = exchange
     this.response = response
-    this.isHead = isHead
+    this.isHead = exchange.method === 'HEAD'
     this.#events = events
   }
 
@@ -317,12 +327,6 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected abstract offer(bytes: Uint8Array): boolean
   protected abstract finish(): void
   protected abstract destroy(): void
-
-  /** The last bytes of the body are on their way. */
-  protected endsWithRoom(): void {
-    this.#hasRoom = false
-    this.end()
-  }
 
   protected gone(): void {
     if (this.isOver) return

@@ -1,7 +1,7 @@
 /** Chooses the HTTP engine. */
-import { loadBinding } from './uws-binding.ts'
 import type { Engine, OnRequest, Surroundings } from '../exchange.ts'
 import { NodeEngine, SHARES_PORT } from './node.ts'
+import { loadBinding } from './uws-binding.ts'
 import { UwsEngine } from './uws.ts'
 
 export interface EngineChoice {
@@ -18,27 +18,19 @@ export interface EngineChoice {
  * and again in each worker (see `loadBinding`). @throws Error if `uws` is asked for and cannot be loaded
  */
 export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
-  if (preference === 'node') return nodeChoice(null)
-  const { binding, reason } = loadBinding()
+  const { binding, reason } = preference === 'node' ? { binding: null, reason: null } : loadBinding()
   if (binding !== null) {
-    return {
-      kind: 'uws',
-      maxWorkers: Infinity,
-      warning: null,
-      create: (onRequest, surroundings) => new UwsEngine(binding, onRequest, surroundings),
-    }
+    const create = (...parts: [OnRequest, Surroundings]): Engine => new UwsEngine(binding, ...parts)
+    return { kind: 'uws', maxWorkers: Infinity, warning: null, create }
   }
   if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
-  return nodeChoice(
-    `uWebSockets.js cannot be loaded, serving with node:http${SHARES_PORT ? '' : ' on one thread (on all workers with Node 22.12 or newer on Linux)'}, several times slower: ${reason}`,
-  )
-}
-
-function nodeChoice(warning: string | null): EngineChoice {
+  const threads = SHARES_PORT ? '' : ' on one thread (on all workers with Node 22.12 or newer on Linux)'
   return {
     kind: 'node',
     maxWorkers: SHARES_PORT ? Infinity : 1,
-    warning,
-    create: (onRequest, surroundings) => new NodeEngine(onRequest, surroundings),
+    warning:
+      reason &&
+      `uWebSockets.js cannot be loaded, serving with node:http${threads}, several times slower: ${reason}`,
+    create: (...parts) => new NodeEngine(...parts),
   }
 }

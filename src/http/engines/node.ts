@@ -1,10 +1,10 @@
 /** The engine on node:http, for platforms without a native binary: about 40 % as many answers a second. */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import { unmapped } from '../../access/ip-address.ts'
 import {
   BAD_HOST,
-  CONTENT_LENGTH,
   framingOf,
   HEADER_LIMIT_BYTES,
   HEADER_LINES_LIMIT,
@@ -12,7 +12,6 @@ import {
   headText,
   KEPT,
   TOO_MANY_CONNECTIONS,
-  TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
   type HeaderName,
   type LaterEvents,
@@ -87,16 +86,15 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
     const { socket } = request
     // The connection has had its last answer.
     if (socket.destroyed || socket.writableEnded) return
-    const { exchange } = this
-    exchange.unfinished++
-    response.once('close', () => exchange.unfinished--)
     // Node hands over all pipelined requests at once. A response gets its socket when the one before is with
     // the kernel: waiting for that keeps one body per connection in memory.
-    const serve = (): void => exchange.take(request, response, (this.#waiting.get(socket) ?? 0) > 0)
+    const serve = (): void => {
+      this.exchange.unfinished++
+      response.once('close', () => this.exchange.unfinished--)
+      this.exchange.take(request, response)
+    }
     if (response.socket !== null) {
-      // The last answers of a connection wait until it is known what came with their request.
-      if (exchange.isDraining) setImmediate(serve)
-      else serve()
+      serve()
       return
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
@@ -112,16 +110,14 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
     })
   }
 
-  listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const onError = (error: Error): void => reject(ListenError.of(error, host, port))
-      this.#server.once('error', onError)
-      const options = { host, port, exclusive: true, backlog: BACKLOG, reusePort: SHARES_PORT }
-      this.#server.listen(options, () => {
-        this.#server.off('error', onError)
-        resolve((this.#server.address() as AddressInfo).port)
-      })
-    })
+  async listen(host: string, port: number): Promise<number> {
+    const options = { host, port, exclusive: true, backlog: BACKLOG, reusePort: SHARES_PORT }
+    try {
+      await once(this.#server.listen(options), 'listening')
+    } catch (error) {
+      throw ListenError.of(error as Error, host, port)
+    }
+    return (this.#server.address() as AddressInfo).port
   }
 
   /** The HTTP server's own `close` would also close idle connections and stop looking for late requests. */
@@ -138,17 +134,14 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
 class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   path = ''
   query = ''
-  #hasMore = false
 
-  /** `hasMore`: the client has sent requests behind this one. */
-  take(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
+  take(request: IncomingMessage, response: ServerResponse): void {
     const { headersDistinct: headers, method = '' } = request
     const url = originForm(request.url ?? '')
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
-    this.#hasMore = hasMore
-    this.framing = framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
+    this.framing = framingOf(headers['content-length'] ?? [], headers['transfer-encoding'] ?? [])
     const refusal = this.framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
     if (refusal !== null) this.framing = 'unclear'
     this.serve(method, request, response, refusal)
@@ -168,7 +161,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 
   protected reply(body: Uint8Array | null, lasting: boolean): void {
     const response = this.response()
-    const isLast = this.framing !== 'no body' || (this.isDraining && !this.#hasMore)
+    const isLast = this.cameWithBody || this.isDraining
     if (body === null || this.method === 'HEAD') {
       writeHead(response, this.head, body === null ? null : body.length, isLast)
       response.end()
@@ -187,8 +180,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   }
 
   protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply {
-    const hasMore = this.#hasMore
-    return new NodeLaterReply(response, this.method === 'HEAD', events, () => this.isDraining && !hasMore)
+    return new NodeLaterReply(this, response, events)
   }
 
   protected cut(): void {
@@ -231,16 +223,10 @@ function writeHead(
   response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
 }
 
-class NodeLaterReply extends BaseLaterReply<ServerResponse> {
-  readonly #isLast: () => boolean
-  /** How long the connection may be silent while an answer goes out. */
-  readonly #silenceMs: number
-
-  constructor(response: ServerResponse, isHead: boolean, events: LaterEvents, isLast: () => boolean) {
-    super(response, isHead, events)
-    this.#isLast = isLast
+class NodeLaterReply extends BaseLaterReply<ServerResponse, NodeExchange> {
+  constructor(exchange: NodeExchange, response: ServerResponse, events: LaterEvents) {
+    super(exchange, response, events)
     // A client that is silent while it waits for its answer is not at fault.
-    this.#silenceMs = response.socket?.timeout ?? 0
     response.socket?.setTimeout(0)
     response.once('close', () => this.gone())
     response.on('drain', () => this.room())
@@ -248,8 +234,8 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     const isStream = length === null && !this.isHead
-    writeHead(this.response, head, length, isStream || this.#isLast())
-    if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
+    writeHead(this.response, head, length, isStream || this.exchange.isDraining)
+    if (!isStream) this.response.socket?.setTimeout(TIMEOUT_MS)
     if (this.isHead) this.response.end()
   }
 

@@ -2,13 +2,9 @@
 import { SocketAddress } from 'node:net'
 import { unmapped } from '../../access/ip-address.ts'
 import {
-  CONNECTION,
-  CONTENT_LENGTH,
   framingOf,
   headText,
-  KEPT,
   TOO_MANY_CONNECTIONS,
-  TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
   type HeaderName,
   type LaterEvents,
@@ -16,7 +12,7 @@ import {
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, withClosing } from './base.ts'
 import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 
 /** The map of 1,200 buoys goes to the kernel in one turn: a second turn would double its cost. */
@@ -36,17 +32,11 @@ const ADDED_HEAD_BYTES = 90
 /** The kernel takes a last answer of this size at once. */
 const AT_ONCE_BYTES = 16 * 1024
 
-const CLOSING = '\r\nConnection: close'
-const SPECIAL: ReadonlySet<string> = new Set([CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION])
+const SPECIAL: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection'])
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
 const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
-
-/** The head of a connection's last answer. */
-function withClosing(head: string | Uint8Array): string {
-  return headText(head).replace(KEPT, '') + CLOSING
-}
 
 function endsByChance(head: string | Uint8Array): boolean {
   return Math.random() * UNASKED_BYTES < head.length + ADDED_HEAD_BYTES
@@ -112,7 +102,7 @@ function countedConnections(app: UwsApp, { connections, onProgress }: Surroundin
 
 class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** The connection's last. Behind a body the engine itself closes, if `Connection: close` is all that was asked for. */
-  #isLast = false
+  isLast = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
   /** One of them tells of a body or of the connection: most requests have none of these. */
@@ -126,10 +116,10 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.#isSpecial = false
     request.forEach(this.#takeHeader)
     this.framing = this.#isSpecial
-      ? framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
+      ? framingOf(this.#valuesOf('content-length'), this.#valuesOf('transfer-encoding'))
       : 'no body'
-    this.#isLast =
-      this.#isSpecial && (this.cameWithBody || ASKS_TO_CLOSE.test(this.#valuesOf(CONNECTION).join()))
+    this.isLast =
+      this.#isSpecial && (this.cameWithBody || ASKS_TO_CLOSE.test(this.#valuesOf('connection').join()))
     this.serve(method, request, response, this.framing === 'unclear' ? UNCLEAR_LENGTH : null)
   }
 
@@ -177,12 +167,15 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
     const endsAtOnce = hasBody
       ? this.cameWithBody && body.length <= AT_ONCE_BYTES
-      : this.#isLast || endsByChance(this.head)
+      : this.isLast || endsByChance(this.head)
     if (endsAtOnce) {
-      this.#replyLast(response, body?.length ?? null, hasBody ? body : null)
+      // The line end behind the body.
+      if (hasBody) this.bytes += 2
+      const reply = this.#laterReply(response, NO_EVENTS, 0)!
+      reply.sendLast(this.head, body?.length ?? null, hasBody ? body : null)
       return
     }
-    if (this.#isLast) {
+    if (this.isLast) {
       // In the next turn, so that the engine cuts a connection that has sent more: it is not served.
       response.pause()
       const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : body!.length)
@@ -205,27 +198,10 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   #offer(response: UwsResponse, body: Uint8Array, lasting: boolean): void {
     // Behind an unfinished answer the engine cuts a connection that has sent more.
     if (response.tryEnd(body.subarray(0, FIRST_BYTES), body.length)[1]) return
-    const sent = response.getWriteOffset()
-    const rest = body.subarray(sent)
+    const rest = body.subarray(response.getWriteOffset())
     const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length)
     if (reply === null) this.bytes -= rest.length
-    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length, sent === FIRST_BYTES)
-  }
-
-  /**
-   * Nothing behind it is served: to the engine the answer is unfinished, and it cuts a connection that has sent more.
-   * In the next turn the answer is with the kernel.
-   */
-  #replyLast(response: UwsResponse, length: number | null, body: Uint8Array | null): void {
-    let isGone = false
-    response.onAborted(() => (isGone = true))
-    response.pause()
-    // The line end behind the body.
-    if (body !== null) this.bytes += 2
-    response.writeStatus(lastAnswer(this.head, length, body))
-    setImmediate(() => {
-      if (!isGone) response.close()
-    })
+    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length)
   }
 
   protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply {
@@ -239,10 +215,12 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       return null
     }
     this.unfinished++
-    return new UwsLaterReply(this, response, events, this.#isLast, () => {
-      this.unfinished--
-      this.giveBack(held)
-    })
+    return new UwsLaterReply(this, response, events, held)
+  }
+
+  isOut(held: number): void {
+    this.unfinished--
+    this.giveBack(held)
   }
 
   protected cut(): void {
@@ -251,10 +229,9 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 }
 
 /** Its writes are corked by hand: within a handler the engine does it. */
-class UwsLaterReply extends BaseLaterReply<UwsResponse> {
-  readonly #exchange: UwsExchange
+class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
   readonly #isLast: boolean
-  readonly #onDone: () => void
+  readonly #held: number
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
   /** The head, until it goes out with the first bytes of the body; then ''. */
@@ -263,17 +240,10 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   /** All is with the kernel, or the client has gone: touching the dead response would throw. */
   #isDone = false
 
-  constructor(
-    exchange: UwsExchange,
-    response: UwsResponse,
-    events: LaterEvents,
-    isLast: boolean,
-    onDone: () => void,
-  ) {
-    super(response, exchange.method === 'HEAD', events)
-    this.#exchange = exchange
-    this.#isLast = isLast
-    this.#onDone = onDone
+  constructor(exchange: UwsExchange, response: UwsResponse, events: LaterEvents, held: number) {
+    super(exchange, response, events)
+    this.#isLast = exchange.isLast
+    this.#held = held
     response.onAborted(() => {
       this.#done()
       this.gone()
@@ -288,12 +258,21 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     })
   }
 
-  /** Goes on with a body of `length` bytes of which the `rest` is left; at once where there may be room. */
-  goOn(rest: Uint8Array, length: number, hasRoom: boolean): void {
+  /** Goes on with a body of `length` bytes of which the `rest` is left. */
+  goOn(rest: Uint8Array, length: number): void {
     this.#length = length
-    this.#untaken = rest
-    this.endsWithRoom()
-    if (hasRoom) setImmediate(this.#offerMore)
+    this.write(rest)
+    this.end()
+  }
+
+  /**
+   * Nothing behind it is served: to the engine the answer is unfinished, and it cuts a connection that has sent more.
+   * In the next turn the answer is with the kernel.
+   */
+  sendLast(head: string | Uint8Array, length: number | null, body: Uint8Array | null): void {
+    this.response.pause()
+    this.response.cork(() => this.response.writeStatus(lastAnswer(head, length, body)))
+    setImmediate(() => this.destroy())
   }
 
   readonly #offerMore = (): void => {
@@ -302,21 +281,10 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
-    const isLast = length === null || this.#isLast || this.#exchange.isDraining
-    this.#head = isLast ? withClosing(head) : headText(head)
-    if (!this.isHead) return
-    const { response } = this
-    if (isLast) {
-      response.cork(() => response.writeStatus(lastAnswer(head, length, null)))
-      // It is with the kernel then.
-      setImmediate(() => this.destroy())
-      return
-    }
-    response.cork(() => {
-      response.writeStatus(`${this.#head}\r\nContent-Length: ${length}`)
-      response.endWithoutBody()
-    })
-    this.#done()
+    const isLast = length === null || this.#isLast || this.exchange.isDraining
+    // The engine would buffer any number of answers without a body.
+    if (this.isHead) this.sendLast(head, length, null)
+    else this.#head = isLast ? withClosing(head) : headText(head)
   }
 
   #writeHead(): void {
@@ -379,6 +347,6 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   #done(): void {
     if (this.#isDone) return
     this.#isDone = true
-    this.#onDone()
+    this.exchange.isOut(this.#held)
   }
 }
