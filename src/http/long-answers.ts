@@ -75,7 +75,7 @@ export class LongAnswers {
     return { waiting: this.#answers.size - begun, begun }
   }
 
-  ask(exchange: Exchange, said: LongReply): void {
+  ask(exchange: Pick<Exchange, 'later'>, said: LongReply): void {
     const number = ++this.#last
     const reply = exchange.later({
       onRoom: () => {

@@ -108,13 +108,13 @@ function pairOf(options: Partial<QueueOptions> = {}) {
         body: pieces,
       }),
       begun: ({ headers }: { headers: Uint8Array }) => headOf(headers),
-      refuse(reply: Pick<Reader, 'send'>, why: Refused) {
-        asked.refused.push(why)
-        reply.send('503 Service Unavailable', new Uint8Array(0))
+      failed(why: Refused) {
+        if (asked.read.head === '') asked.refused.push(why)
+        else if (why.type === 'fault') asked.faults.push(why.fault)
+        return { head: '503 Service Unavailable', body: new Uint8Array(0) }
       },
-      onFault: (text: string) => void asked.faults.push(text),
     }
-    answers.ask(said, (events) => (asked.read = new Reader(events, room, isHead)))
+    answers.ask({ later: (events) => (asked.read = new Reader(events, room, isHead)) }, said)
     return asked
   }
   return { queue, answers, ask, lose: () => close() }
@@ -275,13 +275,13 @@ test('An answer that fails is refused if none of it was sent, else cut, and the 
 })
 
 test('When the thread is lost, what has not begun is refused, what has begun is cut, and what has come whole is sent.', async () => {
-  const { answers, ask, lose } = pairOf({ mostWholeBytes })
+  const { ask, lose } = pairOf({ mostWholeBytes })
   const whole = ask(1, { pieces: 90, room: 1 })
   const begun = ask(2, { pieces: 1000, room: 1 })
   await until(() => whole.read.head !== '' && begun.read.head !== '', 'not begun')
   const waiting = ask(3)
   lose()
-  assert.equal(answers.isConnected, false)
+  assert.equal(ask(4).refused[0].type, 'busy')
   assert.equal(waiting.refused[0].type, 'fault')
   assert.equal(begun.read.ending, 'cut')
   assert.match(begun.faults[0], /has ended/)

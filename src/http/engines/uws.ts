@@ -282,9 +282,17 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
     const isLast = length === null || this.#isLast || this.exchange.isDraining
-    // The engine would buffer any number of answers without a body.
-    if (this.isHead) this.sendLast(head, length, null)
-    else this.#head = isLast ? withClosing(head) : headText(head)
+    this.#head = isLast ? withClosing(head) : headText(head)
+    if (!this.isHead) return
+    if (isLast) {
+      this.sendLast(head, length, null)
+      return
+    }
+    this.response.cork(() => {
+      this.response.writeStatus(`${this.#head}\r\nContent-Length: ${length}`)
+      this.response.endWithoutBody()
+    })
+    this.#done()
   }
 
   #writeHead(): void {
