@@ -1053,22 +1053,6 @@ export type SnapshotGoneAnswer = {
   }
 }
 
-/** The body of a 429. */
-export type RateLimitAnswer = {
-  /** The code for programs. Codes never change; messages may. */
-  error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
-  /** Text for people. It names the parameter, what is wrong with it and what is allowed. */
-  message: string
-  /** Time of the answer, UTC. */
-  timestamp: string
-  /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
-  request_id: string
-  /** Time until the quota resets, the same as in `Retry-After`, in s. */
-  retry_after: number
-  /** When the quota resets, UTC. */
-  reset_at: string
-}
-
 /** Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items, without nesting. */
 export type FeatureCollection = {
   /** Says what it is. */
@@ -1104,6 +1088,22 @@ export type FeatureCollection = {
     /** Features in this answer. */
     returned: number
   }
+}
+
+/** The body of a 429. */
+export type RateLimitAnswer = {
+  /** The code for programs. Codes never change; messages may. */
+  error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
+  /** Text for people. It names the parameter, what is wrong with it and what is allowed. */
+  message: string
+  /** Time of the answer, UTC. */
+  timestamp: string
+  /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
+  request_id: string
+  /** Time until the quota resets, the same as in `Retry-After`, in s. */
+  retry_after: number
+  /** When the quota resets, UTC. */
+  reset_at: string
 }
 
 export type ListBuoysAnswer = {

@@ -9,7 +9,6 @@ import {
   issued,
   MAX_KEYS,
   recordFault,
-  revoked,
   type Changed,
   type IssuedKey,
   type KeyRecord,
@@ -21,8 +20,6 @@ const FORMAT = 1
 export const MAX_FILE_BYTES = 64 * 1024 * 1024
 // A change of the largest file takes less than a second.
 const LOCK_PATIENCE_MS = 5000
-// A change has to be in force within a second, and the largest file takes 0.3 s to read and index.
-const WATCH_INTERVAL_MS = 200
 
 /** A keys file or lock with a fault. The message names the file and the fault, never content. */
 export class KeysFileError extends Error {
@@ -129,13 +126,9 @@ export function changeKeys<Result>(
   }
 }
 
-/** @throws KeyCommandError, KeysFileError, as the next function does */
+/** @throws KeyCommandError, KeysFileError */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
-}
-
-export function revokeKey(path: string, id: string): KeyRecord {
-  return changeKeys(path, (records) => revoked(records, id))
 }
 
 export interface KeyStore {
@@ -177,41 +170,49 @@ function followed(path: string): string {
   }
 }
 
-/**
- * Hands the keys to `onChange`, at once and after every change of the file, which is looked at every
- * `intervalMs`. When the file is broken or gone, the last good keys stay in force, and `onError` gets each
- * fault once: an editor that writes in two steps must not lock everybody out.
- * @throws KeysFileError when the first read fails.
- */
-export function watchKeys(
-  path: string,
-  onChange: (records: KeyRecord[]) => void,
-  onError: (error: KeysFileError) => void,
-  intervalMs = WATCH_INTERVAL_MS,
-): { close(): void } {
+/** The keys of a moment, and what tells them from others: an ETag, or the stamp of a file. */
+export interface FoundKeys {
+  readonly records: KeyRecord[]
+  readonly etag: string | null
+}
+
+/** Where a server reads its keys, again and again. */
+export interface KeySource {
+  readonly kind: 'file' | 'bucket' | 'web'
+  /** Its path or address. */
+  readonly address: string
+  /**
+   * Null where there are none, `'unchanged'` where they still have the ETag.
+   * @throws RequestFault; KeysFileError for what is no whole keys file
+   */
+  read(etag: string | null, signal?: AbortSignal): Promise<FoundKeys | 'unchanged' | null>
+  close(): void
+}
+
+/** Null for a missing file. @throws KeysFileError as `loadKeys` does */
+export function readVersion(path: string): FoundKeys | null {
   // Taken before the file is read: what is read is this version or a later one, which has another stamp.
-  let stamp = stampAt(path)
-  onChange(loadKeys(path))
-  const look = (): void => {
-    const found = stampAt(path)
-    if (found === stamp) return
-    stamp = found
-    let records: KeyRecord[] | null
-    try {
-      records = readKeys(path)
-      if (records === null) throw new KeysFileError(`${path}: has vanished`)
-    } catch (error) {
-      if (!(error instanceof KeysFileError)) throw error
-      onError(error)
-      return
-    }
-    onChange(records)
-  }
-  // A subscription would miss changes on network and container mounts.
-  const timer = setInterval(look, intervalMs).unref()
+  const etag = stampAt(path)
+  const records = readKeys(path)
+  return records && { records, etag }
+}
+
+export function fileSource(path: string): KeySource {
+  let bad: { stamp: string; error: unknown } | null = null
   return {
-    close() {
-      clearInterval(timer)
+    kind: 'file',
+    address: path,
+    async read(etag) {
+      const stamp = stampAt(path)
+      if (stamp === etag) return 'unchanged'
+      if (stamp === bad?.stamp) throw bad.error
+      try {
+        return readVersion(path)
+      } catch (error) {
+        bad = { stamp, error }
+        throw error
+      }
     },
+    close: () => {},
   }
 }

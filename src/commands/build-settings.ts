@@ -9,7 +9,6 @@ import {
   setting,
   type Setting,
   duration,
-  durationOrZero,
   last,
   LONGEST_WAIT_DAYS,
   share,
@@ -99,13 +98,13 @@ export const RUN_SETTINGS = {
     'TIME',
     'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
     '30m',
-    durationOrZero(MOST_EVERY_DAYS),
+    duration(MOST_EVERY_DAYS, true),
   ),
   jitter: setting(
     'TIME',
     'longest random delay of each scheduled build; no more than --every',
     '0',
-    durationOrZero(MOST_JITTER_DAYS),
+    duration(MOST_JITTER_DAYS, true),
   ),
   'build-timeout': setting(
     'TIME',

@@ -11,7 +11,7 @@ import {
   type KeyRecord,
 } from '../access/key-records.ts'
 import { fileStore, type KeyStore } from '../access/keys-file.ts'
-import { isAddress, KeysObject } from '../access/keys-object.ts'
+import { isAddress, keysObject } from '../access/keys-object.ts'
 import { data, keys } from '../server/serve-settings.ts'
 import {
   type ConfigOf,
@@ -46,7 +46,7 @@ export const ISSUE_SETTINGS = {
 
 /** Opens where the keys are kept, for one command. */
 async function withStore<T>(place: string, use: (store: KeyStore) => Promise<T>): Promise<T> {
-  const store = isAddress(place) ? new KeysObject(place, { environment, random }) : fileStore(place)
+  const store = isAddress(place) ? keysObject(place, { environment, random }) : fileStore(place)
   try {
     return await use(store)
   } finally {

@@ -7,7 +7,8 @@ import type { Dataset } from '../dataset/dataset.ts'
 import type { MakeRequest } from './maker.ts'
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { type Catalog, ordinalOf } from '../snapshot/catalog.ts'
+import { ordinalOf } from '../snapshot/catalog.ts'
+import { timestampText } from '../sea/time.ts'
 import {
   ADDED,
   CHANGE_WORDS,
@@ -21,13 +22,8 @@ import type { JsonWriter } from '../dataset/json-writer.ts'
 import { addExtras, READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
-const END = '}'
 
-/** Bytes: more than the members around the lists take. */
-const START_BYTES = 256
-/** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
-const BUOY_BYTES = 80
-const SPAN_BYTES = 160
+/** Bytes: more than a reading takes with what stands around it. */
 const ROW_BYTES = READING_BYTES + 80
 
 /** @throws ApiError 400, 410 */
@@ -36,29 +32,25 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
   const since = changesSince(view, query.since)
   if (since === null) throw snapshotGone('since', snapshotId)
   const { changes } = since
-  const compared: ComparedCatalogs = {
-    changes,
-    before: since.before.catalog,
-    after: view.dataset.catalog,
-  }
+  const compared = { changes, before: since.before, after: view.dataset }
   const included = query.include ?? 0
   const withRows = (included & 1) === 1
   if (!withRows && included !== 0) throw refuseExtras()
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const count = changes.before.at(-1)!
   const rows = rowsOfPage(count, query.page, perPage)
-  const months: ComparedMonths = {
-    before: monthsOf(since.before),
-    after: monthsOf(view.dataset),
-  }
   // Buoys are on the first page of readings alone: they are the same for all pages.
   const withBuoys = !withRows || query.page === 1
   return {
     ...(withRows && { paging: { page: query.page, pages: Math.ceil(count / perPage) } }),
     next(writer) {
-      writeChanges(writer, compared, withBuoys)
-      if (withRows) writeChangedReadings(writer, changes, months, included >> 1, rows.from, rows.to)
-      writer.text(END)
+      writer.text(buoysText(compared, withBuoys))
+      if (withRows) {
+        writer.text(',"readings":[')
+        for (let at = rows.from; at < rows.to;) at = writeSpan(writer, compared, included >> 1, at, rows)
+        writer.text(`],"count":${count}`)
+      }
+      writer.text('}')
       if (withRows) writePaging(writer, count, query.page, perPage)
       return true
     },
@@ -76,120 +68,68 @@ function changesSince(view: View, id: string): ChangesSince | null {
   return view.changesSince?.(id) ?? null
 }
 
-function monthsOf({ readings }: Dataset): (month: number) => MonthRows | null {
-  return (month) => readings.months.find((rows) => rows.month === month) ?? null
+interface Compared {
+  readonly changes: Changes
+  readonly before: Dataset
+  readonly after: Dataset
 }
 
-interface ComparedCatalogs {
-  changes: Changes
-  before: Catalog
-  after: Catalog
+/** `data` up to the readings, without its brace. With `withBuoys` false the list of buoys is empty. */
+function buoysText({ changes, before, after }: Compared, withBuoys: boolean): string {
+  const { since, until, passes, forecast, first } = changes
+  const spanOf = (span: number): object => ({
+    from: timestampText(changes.from[span]),
+    to: timestampText(changes.to[span]),
+    added: changes.added[span],
+    changed: changes.changed[span],
+    removed: changes.removed[span],
+  })
+  const buoys = Array.from(withBuoys ? changes.buoy : [], (id, i) => {
+    const { catalog } = changes.change[i] === REMOVED ? before : after
+    const readings = Array.from({ length: first[i + 1] - first[i] }, (_, span) => spanOf(first[i] + span))
+    return { id, slug: catalog.slugs[ordinalOf(catalog, id)], change: wordOf(changes.change[i]), readings }
+  })
+  return JSON.stringify({ since, until, buoys, passes, forecast }).slice(0, -1)
 }
 
-function slugOf(before: Catalog, after: Catalog, id: number, change: number): string {
-  const catalog = change === REMOVED ? before : after
-  return catalog.slugs[ordinalOf(catalog, id)]
-}
-
-/** Begins `data`: all of it but the readings. With `withBuoys` false the list of buoys is empty. */
-function writeChanges(
-  writer: JsonWriter,
-  { changes, before, after }: ComparedCatalogs,
-  withBuoys: boolean,
-): void {
-  writer.ensure(START_BYTES)
-  writer.text(`{"since":"${changes.since}","until":"${changes.until}","buoys":[`)
-  const count = withBuoys ? changes.buoy.length : 0
-  for (let i = 0; i < count; i++) {
-    const [id, change] = [changes.buoy[i], changes.change[i]]
-    const slug = slugOf(before, after, id, change)
-    writer.ensure(BUOY_BYTES + slug.length * 6)
-    writer.text(`${i === 0 ? '' : ','}{"id":${id},"slug":`)
-    writer.string(slug)
-    writer.text(`,"change":"${wordOf(change)}","readings":[`)
-    for (let span = changes.first[i]; span < changes.first[i + 1]; span++) {
-      writer.ensure(SPAN_BYTES)
-      writer.text(span === changes.first[i] ? '{"from":' : ',{"from":')
-      writer.timestamp(changes.from[span])
-      writer.text(',"to":')
-      writer.timestamp(changes.to[span])
-      writer.text(
-        `,"added":${changes.added[span]},"changed":${changes.changed[span]},"removed":${changes.removed[span]}}`,
-      )
-    }
-    writer.text(']}')
-  }
-  writer.ensure(START_BYTES)
-  writer.text(`],"passes":${changes.passes},"forecast":${changes.forecast}`)
-}
-
-/** The months of readings of both snapshots; null where one has none. */
-interface ComparedMonths {
-  before: (month: number) => MonthRows | null
-  after: (month: number) => MonthRows | null
-}
-
-/** Readings `from` up to `to` of all that differ, by buoy and time. */
-function writeChangedReadings(
-  writer: JsonWriter,
-  changes: Changes,
-  months: ComparedMonths,
-  included: number,
-  from: number,
-  to: number,
-): void {
-  writer.ensure(START_BYTES)
-  writer.text(',"readings":[')
-  let at = from
-  while (at < to) {
-    const span = lowerBound(changes.before, at + 1) - 1
-    const [buoyAt, month] = [lowerBound(changes.first, span + 1) - 1, changes.month[span]]
-    const end = Math.min(to, changes.before[span + 1])
-    const asked = { span, buoy: changes.buoy[buoyAt], month, included }
-    at = writeSpan(writer, changes, months, asked, at, end, at === from)
-  }
-  writer.ensure(START_BYTES)
-  writer.text(`],"count":${changes.before.at(-1)!}`)
-}
-
-interface SpanAsked {
-  span: number
-  buoy: number
-  month: number
-  /** What `include` adds to each reading (see `extraMeasures`). */
-  included: number
-}
-
-/** @returns the reading to go on with */
+/**
+ * Writes readings that differ, by buoy and time, from reading `at` to the end of its span or of the page.
+ * @param included what `include` adds to each (see `extraMeasures`)
+ * @returns the reading to go on with
+ */
 function writeSpan(
   writer: JsonWriter,
-  changes: Changes,
-  months: ComparedMonths,
-  { span, buoy, month, included }: SpanAsked,
+  { changes, before, after }: Compared,
+  included: number,
   at: number,
-  end: number,
-  isFirst: boolean,
+  page: { readonly from: number; readonly to: number },
 ): number {
-  const [a, b] = [months.before(month), months.after(month)]
-  const range = (rows: MonthRows | null, isThere: boolean): { from: number; to: number } =>
-    rows !== null && isThere ? within(rows, buoy, changes.from[span]) : { from: 0, to: 0 }
-  const change = changes.change[lowerBound(changes.first, span + 1) - 1]
+  const span = lowerBound(changes.before, at + 1) - 1
+  const buoyAt = lowerBound(changes.first, span + 1) - 1
+  const [id, change, month] = [changes.buoy[buoyAt], changes.change[buoyAt], changes.month[span]]
+  const end = Math.min(page.to, changes.before[span + 1])
+  const sideOf = ({ readings }: Dataset, isThere: boolean) => {
+    const rows = readings.months.find((each) => each.month === month) ?? null
+    const range = rows !== null && isThere ? within(rows, id, changes.from[span]) : { from: 0, to: 0 }
+    return [rows, range] as const
+  }
+  const [a, b] = [sideOf(before, change !== ADDED), sideOf(after, change !== REMOVED)]
   let skip = at - changes.before[span]
-  let separator = isFirst ? '' : ','
-  eachDifference(a, range(a, change !== ADDED), b, range(b, change !== REMOVED), (kind, row) => {
+  let next = at
+  eachDifference(...a, ...b, (kind, row) => {
     if (skip-- > 0) return true
     writer.ensure(ROW_BYTES)
-    writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
-    const rows = (kind === REMOVED ? a : b)!
-    writeReadings(writer, buoy, rows, row, 1, 1)
+    const separator = next === page.from ? '' : ','
+    writer.text(`${separator}{"buoy_id":${id},"change":"${wordOf(kind)}","reading":`)
+    const [rows] = kind === REMOVED ? a : b
+    writeReadings(writer, id, rows!, row, 1, 1)
     // The comma after the last reading goes.
     writer.at--
-    if (included > 0) addExtras(writer, rows, row, included)
+    if (included > 0) addExtras(writer, rows!, row, included)
     writer.text('}')
-    separator = ','
-    return ++at < end
+    return ++next < end
   })
-  return at
+  return next
 }
 
 /** The rows of a buoy in a month that are not older than `since`. */

@@ -1,6 +1,6 @@
 /** What is asked of the makers of long answers, and tables of answers that are JSON already. */
 import type { View } from '../dataset/view.ts'
-import { allRows, type Column, type Table } from '../dataset/table.ts'
+import { allRows, type Column, number, type Table, time } from '../dataset/table.ts'
 import { type LongJson, type Operation, PRELUDE_BYTES } from '../operation/operation.ts'
 import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import type { Language } from '../sea/languages.ts'
@@ -94,15 +94,10 @@ export function arrayTable(
   arrays: readonly { readonly name: string; readonly unit: string }[],
 ): Pick<Table, 'columns' | 'runs' | 'total' | 'list'> {
   const texts = data.time as string[]
-  const columns = arrays.map(({ name, unit }): Column => {
+  const columns = arrays.map(({ name, unit }) => {
     const values = data[name] as (number | null)[]
-    return { kind: 'number', name, unit, value: (row) => values[row] ?? NaN }
+    return number(name, (row) => values[row] ?? NaN, unit)
   })
-  const time = {
-    kind: 'time',
-    name: 'time',
-    unit: 'UTC',
-    value: (row: number) => epochOf(texts[row]),
-  } as const
-  return { columns: [time, ...columns], runs: allRows(texts.length), total: texts.length, list: null }
+  const axis = time('time', (row) => epochOf(texts[row]))
+  return { columns: [axis, ...columns], runs: allRows(texts.length), total: texts.length, list: null }
 }

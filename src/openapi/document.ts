@@ -8,7 +8,6 @@ import type { Declared, Operation } from '../operation/operation.ts'
 import type { Parameter } from '../operation/parameters.ts'
 import {
   ANONYMOUS_RATE_HEADERS,
-  FEATURE_COLLECTION,
   FORMAT_CONTENTS,
   HEADER_PARAMETERS,
   HEADERS,
@@ -123,7 +122,6 @@ export function openApiDocument(
       responses: responses(examples),
       schemas: {
         ...SCHEMAS,
-        FeatureCollection: FEATURE_COLLECTION,
         ...Object.fromEntries(
           operations
             .filter((operation) => !isStream(operation))

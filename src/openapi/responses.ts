@@ -184,67 +184,6 @@ export const FORMAT_CONTENTS: {
   },
 }
 
-const POSITION: Schema = { type: 'array', items: { type: 'number' } }
-/** A coordinate is a number in a point, a position in a line, a line in several lines. */
-const COORDINATE: Schema = { anyOf: [{ type: 'number' }, POSITION, { type: 'array', items: POSITION }] }
-
-export const FEATURE_COLLECTION: Schema = {
-  type: 'object',
-  description:
-    'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items, without nesting.',
-  required: ['type', 'features', 'meta'],
-  properties: {
-    type: { type: 'string', const: 'FeatureCollection', description: 'Says what it is.' },
-    features: {
-      type: 'array',
-      description: 'One for each item, in the order of the list.',
-      items: {
-        type: 'object',
-        required: ['type', 'geometry', 'properties'],
-        properties: {
-          type: { type: 'string', const: 'Feature', description: 'Says what it is.' },
-          id: { type: 'integer', description: 'The `id` of the item.' },
-          geometry: {
-            description: 'Where the item is. Of a pass: the virtual buoys that it saw, in their order.',
-            type: ['object', 'null'],
-            required: ['type', 'coordinates'],
-            properties: {
-              type: {
-                type: 'string',
-                enum: ['Point', 'LineString', 'MultiLineString'],
-                description: 'A line over the antimeridian is in parts.',
-              },
-              coordinates: {
-                type: 'array',
-                items: COORDINATE,
-                description: 'Longitude and latitude in degrees, of a line a list of them.',
-              },
-            },
-          },
-          properties: {
-            type: 'object',
-            additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-            description: 'The members of the item, nested ones under a name with a dot.',
-          },
-        },
-      },
-    },
-    meta: {
-      type: 'object',
-      description: 'What the collection is part of.',
-      required: ['snapshot', 'returned'],
-      properties: {
-        snapshot: { type: 'string', description: 'The snapshot that the answer comes from.' },
-        count: { type: 'integer', description: 'Items on all pages.' },
-        page: { type: 'integer', description: 'The page, from 1.' },
-        per_page: { type: 'integer', description: 'Items a page.' },
-        total_pages: { type: 'integer', description: 'Pages in all.' },
-        returned: { type: 'integer', description: 'Features in this answer.' },
-      },
-    },
-  },
-}
-
 /** The query parameters that shape answers. */
 export function shapeParameters({ tables }: Declared): Schema[] {
   if (tables === undefined) return []

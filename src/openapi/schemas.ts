@@ -2,13 +2,6 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
  * unit. Objects require all their keys: a missing measurement is `null`.
  */
-/**
- * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
- * unit. Objects require all their keys: a missing measurement is `null`.
- *//**
- * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
- * unit. Objects require all their keys: a missing measurement is `null`.
- */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -253,6 +246,9 @@ const differing = {
   passes: flag('Whether the satellite passes differ.'),
   forecast: flag('Whether the forecast differs.'),
 }
+
+const GEOJSON_POSITION = { type: 'array', items: { type: 'number' } }
+const geojson = (of: string): Schema => ({ type: 'string', const: of, description: 'Says what it is.' })
 
 /** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
@@ -655,6 +651,47 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       current: text('The snapshot that is served now.'),
     }),
   }),
+  FeatureCollection: object(
+    'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items, without nesting.',
+    {
+      type: geojson('FeatureCollection'),
+      features: list(
+        object('An item.', {
+          type: geojson('Feature'),
+          ...optional({ id: { type: 'integer', description: 'The `id` of the item.' } }),
+          geometry: {
+            ...object('Where the item is. Of a pass: the virtual buoys that it saw, in their order.', {
+              type: text('A line over the antimeridian is in parts.', {
+                enum: ['Point', 'LineString', 'MultiLineString'],
+              }),
+              // A number in a point, a position in a line, a line in several lines.
+              coordinates: list(
+                { anyOf: [{ type: 'number' }, GEOJSON_POSITION, { type: 'array', items: GEOJSON_POSITION }] },
+                'Longitude and latitude in degrees, of a line a list of them.',
+              ),
+            }),
+            type: ['object', 'null'],
+          },
+          properties: {
+            type: 'object',
+            additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+            description: 'The members of the item, nested ones under a name with a dot.',
+          },
+        }),
+        'One for each item, in the order of the list.',
+      ),
+      meta: object('What the collection is part of.', {
+        snapshot: text('The snapshot that the answer comes from.'),
+        ...optional({
+          count: count('Items on all pages.'),
+          page: natural('The page, from 1.'),
+          per_page: natural('Items a page.'),
+          total_pages: count('Pages in all.'),
+        }),
+        returned: count('Features in this answer.'),
+      }),
+    },
+  ),
   RateLimitAnswer: object('The body of a 429.', {
     ...error,
     retry_after: whole('s', 'Time until the quota resets, the same as in `Retry-After`', { minimum: 0 }),

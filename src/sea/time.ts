@@ -70,37 +70,14 @@ export function monthText(month: number): string {
   return dateText(monthStart(month)).slice(0, 7)
 }
 
-const pad2 = (value: number): string => (value < 10 ? `0${value}` : String(value))
-
 /** `2026-03-27` of an instant. */
-export function dateText(epoch: number): string {
-  return dayText(Math.floor(epoch / DAY))
-}
-
-/** Texts of the days from 1970 to 2106 as they come up, 64 days a list: making one is slow. */
-const dayTexts: (string | undefined)[][] = Array.from({ length: 777 }, () => [])
-
-function dayText(day: number): string {
-  const texts = dayTexts[Math.floor(day / 64)] as (string | undefined)[] | undefined
-  const known = texts?.[day & 63]
-  if (known !== undefined) return known
-  const { year, month, day: dayOfMonth } = civilFromDays(day)
-  const text = `${String(year).padStart(4, '0')}-${pad2(month)}-${pad2(dayOfMonth)}`
-  if (texts !== undefined) texts[day & 63] = text
-  return text
-}
-
-const MINUTE_TEXTS = Array.from({ length: 1440 }, (_, i) => `T${pad2(Math.floor(i / 60))}:${pad2(i % 60)}:`)
-const SECOND_TEXTS = Array.from({ length: 60 }, (_, i) => `${pad2(i)}Z`)
+export const dateText = (epoch: number): string => timestampText(epoch).slice(0, DATE_LENGTH)
 
 /** `2026-03-27T09:00:00Z`, whole seconds. */
 export function timestampText(epoch: number): string {
   // A window around the first or last moment with four digits a year ends there.
   const whole = Math.min(END_OF_TEXT - 1, Math.max(FIRST_TEXT, Math.floor(epoch)))
-  const day = Math.floor(whole / DAY)
-  const second = whole - day * DAY
-  const minute = Math.floor(second / MINUTE)
-  return dayText(day) + MINUTE_TEXTS[minute] + SECOND_TEXTS[second - minute * MINUTE]
+  return `${new Date(whole * 1000).toISOString().slice(0, TIMESTAMP_LENGTH)}Z`
 }
 
 export interface ParsedTime {
@@ -120,6 +97,7 @@ export function endOf({ epoch, wholeDay }: ParsedTime): number {
 const encoder = new TextEncoder()
 
 const DATE_LENGTH = 10
+const TIMESTAMP_LENGTH = 19
 /** Bytes of the longest timestamp: nine digits of a fraction, and an offset. */
 const MAX_TIMESTAMP = 35
 const written = new Uint8Array(3 * MAX_TIMESTAMP)

@@ -5,7 +5,8 @@
  * of the operator's is refused (DNS rebinding), and so is a request that another page made.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import type { LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
@@ -101,7 +102,10 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
   })
   server.maxConnections = MOST_CONNECTIONS
   server.timeout = options.unreadTimeoutMs ?? UNREAD_TIMEOUT_MS
-  await listen(server, options.host, options.port)
+  const { host, port } = options
+  await once(server.listen(port, host), 'listening').catch((error: unknown) => {
+    throw ListenError.of(error as Error, host, port, ADMIN_ADDRESS)
+  })
   return {
     port: (server.address() as AddressInfo).port,
     close() {
@@ -125,15 +129,22 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
       break
     }
     case 'GET /status':
-      answerStatus(response, options)
+      answerMade(response, options, path, () => answer(response, 200, options.status()))
       break
     case 'GET /metrics':
-      answerMetrics(response, options)
+      // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
+      answerMade(response, options, path, () => {
+        const text = options.metrics()
+        response.writeHead(200, { 'Content-Type': EXPOSITION_TYPE, ...NO_STORE, Connection: 'close' })
+        response.end(text)
+      })
       break
     case 'POST /reload':
       // A load may take minutes, in which nothing is sent.
       response.setTimeout(0)
-      void options.reload().then(() => answerStatus(response, options))
+      void options.reload().then(() => {
+        answerMade(response, options, path, () => answer(response, 200, options.status()))
+      })
       break
     default:
       answer(response, 404, {
@@ -143,46 +154,26 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
   }
 }
 
-/** Answers with what `make` gives. A look at a server must not end it: a fault is a 500, and in the log. */
-function answerMade<T>(
+/** A look at a server must not end it: a fault is a 500, and in the log. */
+function answerMade(
   response: ServerResponse,
-  path: string,
   { onFault }: AdminOptions,
-  make: () => T,
-  send: (made: T) => void,
+  path: string,
+  send: () => void,
 ): void {
-  let made: T
   try {
-    made = make()
+    send()
   } catch (error) {
     onFault(path, error)
-    answer(response, 500, {
-      error: 'internal_error',
-      message: `${path} cannot be answered; the log says why`,
-    })
-    return
+    const message = `${path} cannot be answered; the log says why`
+    answer(response, 500, { error: 'internal_error', message })
   }
-  send(made)
 }
 
-function answerStatus(response: ServerResponse, options: AdminOptions): void {
-  answerMade(response, '/status', options, options.status, (status) => answer(response, 200, status))
-}
-
-function answerMetrics(response: ServerResponse, options: AdminOptions): void {
-  answerMade(response, '/metrics', options, options.metrics, (text) => {
-    // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
-    response.writeHead(200, {
-      'Content-Type': EXPOSITION_TYPE,
-      'Cache-Control': 'no-store',
-      Connection: 'close',
-    })
-    response.end(text)
-  })
-}
+const NO_STORE = { 'Cache-Control': 'no-store' }
 
 function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.writeHead(status, { 'Content-Type': 'application/json', ...NO_STORE })
   response.end(`${JSON.stringify(body)}\n`)
 }
 
@@ -243,11 +234,4 @@ export function readToken(path: string): string {
     throw new AdminTokenError(`${path}: holds no token: 16 or more printable ASCII characters without blanks`)
   }
   return text
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(ListenError.of(error, host, port, ADMIN_ADDRESS)))
-    server.listen(port, host, () => resolve())
-  })
 }

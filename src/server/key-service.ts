@@ -1,10 +1,8 @@
 /** The keys of a running server and their counts: followed, handed to the workers, saved. */
-import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { FollowedKeys, LOOK_LIMITS, isAddress, KeysObject } from '../access/keys-object.ts'
+import { FollowedKeys, keySource } from '../access/keys-object.ts'
 import type { KeyRecord } from '../access/key-records.ts'
 import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
-import { watchKeys } from '../access/keys-file.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../access/usage-file.ts'
 import type { ServeConfig } from './serve-settings.ts'
@@ -51,11 +49,10 @@ export function startKeys(
 ): ServedKeys {
   const slots = new KeySlots(counters)
   const rings = new Rings(slots)
-  const followed = isAddress(config.keys)
-    ? followAddress(config, surroundings, rings)
-    : followFile(config.keys, surroundings.log, rings)
-  const counts = usagePath(followed.file)
-  const { log, clock } = surroundings
+  const { log, clock, ...context } = surroundings
+  const { source, copyPath } = keySource(config.keys, join(dirname(config.snapshots), COPY_NAME), context)
+  const followed = new FollowedKeys({ source, copyPath, onKeys: (records) => rings.set(records), log })
+  const counts = usagePath(copyPath ?? config.keys)
   const usage = readUsage(counts, clock())
   if (usage.warning !== null) log(usage.warning, 'warning')
   slots.restore(usage.counts, clock())
@@ -80,14 +77,6 @@ export function startKeys(
   }
 }
 
-interface Followed {
-  readonly known: Promise<void>
-  readonly file: string
-  figures(): KeyFigures
-  status(): object
-  close(): void
-}
-
 class Rings {
   ring = KeyRing.build([])
   listen: (ring: SharedArrayBuffer) => void = () => {}
@@ -102,56 +91,5 @@ class Rings {
     this.entries = this.#slots.assign(records)
     this.ring = KeyRing.build(this.entries)
     this.listen(this.ring)
-  }
-}
-
-function followFile(path: string, log: LogLine, rings: Rings): Followed {
-  const state: KeyFigures = { backend: 'file', count: 0, isUp: true }
-  const watch = watchKeys(
-    path,
-    (records: KeyRecord[]) => {
-      rings.set(records)
-      state.count = records.length
-      state.isUp = true
-    },
-    (error) => {
-      state.isUp = false
-      log(`${error.message}; the last good keys stay in force`, 'warning')
-    },
-  )
-  if (!existsSync(path)) {
-    log(
-      `no keys in ${path}: every keyed operation answers 401 until "keys issue --keys ${path}" issues one`,
-      'warning',
-    )
-  }
-  return {
-    known: Promise.resolve(),
-    file: path,
-    figures: () => state,
-    status: () => ({ store: 'file', count: state.count, good: state.isUp }),
-    close: () => watch.close(),
-  }
-}
-
-function followAddress(
-  { keys, snapshots }: Pick<ServeConfig, 'keys' | 'snapshots'>,
-  { log, environment, random }: KeySurroundings,
-  rings: Rings,
-): Followed {
-  const file = join(dirname(snapshots), COPY_NAME)
-  const object = new KeysObject(keys, { environment, random, limits: LOOK_LIMITS })
-  const followed = new FollowedKeys({
-    object,
-    copyPath: file,
-    onKeys: (records) => rings.set(records),
-    log,
-  })
-  return {
-    known: followed.known,
-    file,
-    figures: () => followed.figures(),
-    status: () => followed.status(),
-    close: () => followed.close(),
   }
 }

@@ -1,6 +1,6 @@
 /** Reads a published snapshot as plain objects, and checks every byte as a server does. */
 import { Segments, segmentsOf, type MeasureColumn, type MonthRows } from '../index/segments.ts'
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { cataloguedBuoys, readCatalog, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
@@ -189,25 +189,8 @@ class OpenSnapshot implements Snapshot {
 }
 
 function readingAt({ time, measures }: MonthRows, row: number): Reading {
-  const value = (name: MeasureName): number | null => valueAt(measures[name], MEASURES[name], row)
-  return {
-    time: new Date(time[row] * 1000),
-    significantHeight: value('significantHeight')!,
-    maximumHeight: value('maximumHeight'),
-    period: value('period'),
-    peakPeriod: value('peakPeriod'),
-    direction: value('direction'),
-    waterTemperature: value('waterTemperature'),
-    windSpeed: value('windSpeed'),
-    windDirection: value('windDirection'),
-    gustSpeed: value('gustSpeed'),
-    swellHeight: value('swellHeight'),
-    swellPeriod: value('swellPeriod'),
-    swellDirection: value('swellDirection'),
-    windWaveHeight: value('windWaveHeight'),
-    windWavePeriod: value('windWavePeriod'),
-    windWaveDirection: value('windWaveDirection'),
-  }
+  const values = MEASURE_NAMES.map((name) => [name, valueAt(measures[name], MEASURES[name], row)])
+  return { time: new Date(time[row] * 1000), ...(Object.fromEntries(values) as Omit<Reading, 'time'>) }
 }
 
 function valueAt(

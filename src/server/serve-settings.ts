@@ -12,7 +12,6 @@ import {
   address,
   bytes,
   duration,
-  durationOrZero,
   flag,
   last,
   LONGEST_WAIT_DAYS,
@@ -21,6 +20,7 @@ import {
   orNull,
   plainLine,
   setting,
+  several,
   text,
   wholeNumber,
   type ConfigOf,
@@ -193,33 +193,21 @@ export const SERVE_SETTINGS = {
     '',
     orNull((texts) => origin(last(texts))),
   ),
-  'embed-from': {
-    placeholder: 'ORIGIN',
-    help: 'site whose pages may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; may be given several times; by default only pages of this server',
-    default: '',
-    multiple: true,
-    parse: (texts) => {
-      const origins = texts.filter((text) => text !== '')
-      return origins.includes('*') ? ['*'] : origins.map(origin)
-    },
-  } satisfies Setting<string[]>,
-  'trusted-proxy': {
-    placeholder: 'CIDR',
-    help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',
-    default: '',
-    multiple: true,
-    parse: (texts) => {
-      const cidrs = texts.filter((cidr) => cidr !== '')
-      try {
-        void new TrustedProxies(cidrs)
-      } catch (error) {
-        throw new Error(`addresses or CIDRs such as 10.0.0.0/8, one each time: ${(error as Error).message}`, {
-          cause: error,
-        })
-      }
-      return cidrs
-    },
-  } satisfies Setting<string[]>,
+  'embed-from': several(
+    'ORIGIN',
+    'site whose pages may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; by default only pages of this server',
+    (origins) => (origins.includes('*') ? ['*'] : origins.map(origin)),
+  ),
+  'trusted-proxy': several('CIDR', 'proxies whose X-Forwarded-For and Forwarded headers count', (cidrs) => {
+    try {
+      void new TrustedProxies(cidrs)
+    } catch (error) {
+      throw new Error(`addresses or CIDRs such as 10.0.0.0/8, one each time: ${(error as Error).message}`, {
+        cause: error,
+      })
+    }
+    return cidrs
+  }),
   'answer-cache': setting(
     'SIZE',
     'memory for answers kept per snapshot and worker, 0 to keep none',
@@ -260,7 +248,7 @@ export const SERVE_SETTINGS = {
     'TIME',
     'longest time that a stopping server goes on answering: at least twice the interval of the balancer’s checks and 0.5 s',
     '3s',
-    durationOrZero(MOST_DRAIN_DAYS),
+    duration(MOST_DRAIN_DAYS, true),
   ),
   'admin-port': setting(
     'PORT',
@@ -277,18 +265,15 @@ export const SERVE_SETTINGS = {
     },
   ),
   'admin-host': setting('ADDRESS', 'address the admin port listens on', '127.0.0.1', address),
-  'admin-name': {
-    placeholder: 'NAME',
-    help: 'host name that requests to the admin port may use, in addition to addresses and localhost; may be given several times',
-    default: '',
-    multiple: true,
-    parse: (texts) => {
-      const names = texts.filter((name) => name !== '').map((name) => name.toLowerCase())
-      if (!names.every((name) => /^[a-z0-9_.-]{1,253}$/.test(name)))
-        throw new Error('host names without a port')
-      return names
+  'admin-name': several(
+    'NAME',
+    'host name that requests to the admin port may use, in addition to addresses and localhost',
+    (names) => {
+      const lower = names.map((name) => name.toLowerCase())
+      if (lower.every((name) => /^[a-z0-9_.-]{1,253}$/.test(name))) return lower
+      throw new Error('host names without a port')
     },
-  } satisfies Setting<string[]>,
+  ),
   'admin-token-file': optional(
     'FILE',
     'file of a token that status and reload of the admin port require (Authorization: Bearer)',

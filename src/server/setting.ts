@@ -54,6 +54,22 @@ export function optional(placeholder: string, help: string): Setting<string | nu
   return setting(placeholder, help, '', orNull(last))
 }
 
+/** A list. Its variable may be empty. */
+export function several<T>(
+  placeholder: string,
+  help: string,
+  parse: (texts: readonly string[]) => T,
+): Setting<T> {
+  const given = (texts: readonly string[]): T => parse(texts.filter((each) => each !== ''))
+  return {
+    placeholder,
+    help: `${help}; may be given several times`,
+    default: '',
+    multiple: true,
+    parse: given,
+  }
+}
+
 const withRange = <T>(range: string, parse: (texts: readonly string[]) => T): Parser<T> =>
   Object.assign(parse, { range })
 
@@ -126,44 +142,15 @@ const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3
 /** A timer of Node ends a wait of 2^31 ms, 24.8 days, at once; a mirror waits a tenth longer at times. */
 export const LONGEST_WAIT_DAYS = 20
 
-/** Seconds of `90s`, `30m`, `24h` or `7d`, more than 0. */
-export function duration(mostDays: number): Parser<number> {
+/** Seconds of `90s`, `30m`, `24h` or `7d`, and with `isZeroToo` of `0`. */
+export function duration(mostDays: number, isZeroToo = false): Parser<number> {
   return withRange(`at most ${mostDays}d`, (texts) => {
-    const seconds = secondsOf(last(texts), mostDays)
-    if (seconds === null || seconds === 0) {
-      const wrong = wrongUnit(last(texts), SECONDS_OF_UNIT)
-      throw new Error(`a duration above zero such as 90s, 30m, 24h or 7d, at most ${mostDays}d${wrong}`)
-    }
-    return seconds
+    const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(last(texts)) ?? []
+    const seconds = isZeroToo && last(texts) === '0' ? 0 : Number(count) * SECONDS_OF_UNIT[unit]
+    if (seconds <= mostDays * SECONDS_OF_UNIT.d && (seconds > 0 || isZeroToo)) return seconds
+    const kind = isZeroToo ? '0, or a duration' : 'a duration above zero'
+    throw new Error(`${kind} such as 90s, 30m, 24h or 7d, at most ${mostDays}d`)
   })
-}
-
-/** As `duration`, but `0` and `0s` are taken too. */
-export function durationOrZero(mostDays: number): Parser<number> {
-  return withRange(`at most ${mostDays}d`, (texts) => {
-    const seconds = last(texts) === '0' ? 0 : secondsOf(last(texts), mostDays)
-    if (seconds === null) {
-      const wrong = wrongUnit(last(texts), SECONDS_OF_UNIT)
-      throw new Error(`0, or a duration such as 90s, 30m, 24h or 7d, at most ${mostDays}d${wrong}`)
-    }
-    return seconds
-  })
-}
-
-/** Null for what is not a duration, and for a longer one. */
-function secondsOf(text: string, mostDays: number): number | null {
-  const match = /^([0-9]{1,6})([smhd])$/.exec(text)
-  if (match === null) return null
-  const seconds = Number(match[1]) * SECONDS_OF_UNIT[match[2]]
-  return seconds <= mostDays * SECONDS_OF_UNIT.d ? seconds : null
-}
-
-/** Empty where the number has one of `units`, or is not a number. */
-function wrongUnit(text: string, units: { readonly [unit: string]: number }): string {
-  const unit = /^[0-9]+(?:\.[0-9]+)? ?([A-Za-zµ]{0,12})$/.exec(text)?.[1]
-  if (unit === undefined || Object.hasOwn(units, unit)) return ''
-  const known = Object.keys(units).filter((each) => each !== '')
-  return `; ${unit === '' ? 'the unit is missing' : `"${unit}" is not a unit here`}: there are ${known.join(', ')}`
 }
 
 const BYTES_OF_UNIT: { readonly [unit: string]: number } = {
@@ -182,10 +169,8 @@ export function bytes(mostGiB: number): Parser<number> {
   return withRange(`at most ${mostGiB}GiB`, (texts) => {
     const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
     const value = match === null ? NaN : Number(match[1]) * BYTES_OF_UNIT[match[2]]
-    if (!(value <= mostGiB * BYTES_OF_UNIT.GiB)) {
-      const wrong = wrongUnit(last(texts), BYTES_OF_UNIT)
-      throw new Error(`a size such as 0, 512KiB, 64MiB or 1GiB, at most ${mostGiB}GiB${wrong}`)
-    }
+    if (!(value <= mostGiB * BYTES_OF_UNIT.GiB))
+      throw new Error(`a size in B, KB, KiB, MB, MiB, GB or GiB such as 0 or 64MiB, at most ${mostGiB}GiB`)
     return value
   })
 }

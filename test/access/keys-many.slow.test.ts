@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { KeyCommandError, MAX_KEYS } from '../../src/access/key-records.ts'
-import { issueKey, watchKeys } from '../../src/access/keys-file.ts'
+import { issueKey } from '../../src/access/keys-file.ts'
+import { FollowedKeys, keySource } from '../../src/access/keys-object.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { KeySlots } from '../../src/access/usage-file.ts'
@@ -56,14 +57,14 @@ test('A full keys file is loaded soon, in less than 30 MB, and any of its keys i
   const counters = new QuotaCounters(QuotaCounters.allocate())
   const slots = new KeySlots(counters)
   let buffer = KeyRing.build([])
-  const watch = watchKeys(
-    path,
-    (records) => void (buffer = KeyRing.build(slots.assign(records))),
-    assert.fail,
-  )
+  const followed = new FollowedKeys({
+    ...keySource(path, '', { environment: {}, random: () => 0 }),
+    onKeys: (records) => (buffer = KeyRing.build(slots.assign(records))),
+    log: assert.fail,
+  })
   const { user, system } = process.cpuUsage(start)
   const taken = memory() - before
-  watch.close()
+  followed.close()
   // Half a second of a processor's time; what it took by the clock says more about the neighbours.
   assert.ok(user + system < 5_000_000, `${user + system} µs`)
   assert.ok(taken < 30_000_000, `${taken} bytes`)

@@ -1,13 +1,19 @@
 /** Keys in a bucket and behind a web server: followed, kept through faults, and changed by several at once. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { FollowedKeys, LOOK_LIMITS, checkKeysAddress, KeysObject } from '../../src/access/keys-object.ts'
-import { issued, KeyCommandError, revoked, rotated, type KeyRecord } from '../../src/access/key-records.ts'
-import { keysText } from '../../src/access/keys-file.ts'
-import type { StoreLimits } from '../../src/snapshot/store/store.ts'
+import { checkKeysAddress, FollowedKeys, keySource, keysObject } from '../../src/access/keys-object.ts'
+import {
+  issued,
+  type IssuedKey,
+  KeyCommandError,
+  revoked,
+  rotated,
+  type KeyRecord,
+} from '../../src/access/key-records.ts'
+import { issueKey, KeysFileError, keysText, type KeySource } from '../../src/access/keys-file.ts'
 import { lineText } from '../../src/system/log.ts'
 import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
@@ -18,25 +24,25 @@ import { until } from '../until.ts'
 const NOW = Date.parse('2026-03-27T12:00:00Z') / 1000
 const NAME = 'sea/keys.json'
 
-function objectIn(
-  t: TestContext,
-  stub: StubS3,
-  limits: Partial<StoreLimits> = SHORT_LIMITS,
-  random = (): number => 0.5,
-): KeysObject {
-  const object = new KeysObject(`s3://${stub.options.bucket}/${NAME}`, {
+type KeysObject = ReturnType<typeof keysObject>
+
+function objectIn(t: TestContext, stub: StubS3, random = (): number => 0.5): KeysObject {
+  const { bucket } = stub.options
+  const object = keysObject(`s3://${bucket}/${NAME}`, {
     environment: stub.environment,
     random,
-    limits,
+    limits: SHORT_LIMITS,
   })
   t.after(() => object.close())
   return object
 }
 
-const issue = (
-  object: KeysObject,
-  owner: string,
-): ReturnType<typeof object.change<ReturnType<typeof issued>[1]>> =>
+/** As a server reads it. */
+const sourceIn = (stub: StubS3): KeySource =>
+  keySource(`s3://${stub.options.bucket}/${NAME}`, '', { environment: stub.environment, random: () => 0.5 })
+    .source
+
+const issue = (object: KeysObject, owner: string): Promise<IssuedKey> =>
   object.change((records) => issued(records, { owner, now: NOW }))
 
 interface Follower {
@@ -49,32 +55,27 @@ interface Follower {
 
 function follow(
   t: TestContext,
-  object: KeysObject,
+  source: KeySource,
   copyPath = join(temporaryFolder(t), 'data', 'copy.json'),
 ): Follower {
   let records: readonly KeyRecord[] = []
   const lines: string[] = []
   const followed = new FollowedKeys({
-    object,
-    copyPath,
+    source,
+    copyPath: source.kind === 'file' ? null : copyPath,
     onKeys: (keys) => (records = keys),
     log: (...event) => lines.push(lineText(...event)),
     pauseMs: 50,
   })
   t.after(() => followed.close())
-  return {
-    followed,
-    lines,
-    copyPath,
-    records: () => records,
-    owners: () => records.map(({ owner }) => owner),
-  }
+  const owners = (): readonly string[] => records.map(({ owner }) => owner)
+  return { followed, lines, copyPath, records: () => records, owners }
 }
 
 test('A key that is issued, rotated or revoked in a bucket is so for who follows it, within seconds.', async (t) => {
   const stub = await stubFor(t)
   const object = objectIn(t, stub)
-  const { followed, lines, owners, copyPath } = follow(t, objectIn(t, stub, LOOK_LIMITS))
+  const { followed, lines, owners, copyPath } = follow(t, sourceIn(stub))
   await followed.known
   assert.match(lines[0], /^warning: no keys in s3:\/\/bucket\/sea\/keys\.json: .* answers 401/)
   const first = await issue(object, 'surf club')
@@ -99,7 +100,7 @@ test('Two that issue at once both get their key, and a key that is revoked meanw
   const { record } = await issue(objectIn(t, stub), 'gone')
   let at = 0
   const commands = Array.from({ length: 6 }, (_, i) => {
-    const object = objectIn(t, stub, SHORT_LIMITS, () => ((at += 7) % 11) / 11)
+    const object = objectIn(t, stub, () => ((at += 7) % 11) / 11)
     return i === 3 ? object.change((records) => revoked(records, record.id)) : issue(object, `owner ${i}`)
   })
   await Promise.all(commands)
@@ -136,7 +137,7 @@ test('A store that ignores or refuses conditions is not written to, and neither 
     await assert.rejects(issue(objectIn(t, stub), 'surf club'), /ignores the condition If-Match/)
     assert.equal(stub.bytesOf(NAME)!.toString(), keysText([]))
   }
-  const web = new KeysObject('https://files.example/keys.json', { environment: {}, random: () => 0 })
+  const web = keysObject('https://files.example/keys.json', { environment: {}, random: () => 0 })
   await assert.rejects(issue(web, 'surf club'), /a web server is only read/)
 })
 
@@ -145,13 +146,13 @@ test('The last good keys serve through an outage and a restart, and a key that w
   const object = objectIn(t, stub)
   const { record } = await issue(object, 'revoked')
   await issue(object, 'stays')
-  const first = follow(t, objectIn(t, stub, LOOK_LIMITS))
+  const first = follow(t, sourceIn(stub))
   await until(() => first.owners().length === 2 && existsSync(first.copyPath))
   stub.faultOf = () => '503'
   await until(() => !first.followed.figures().isUp)
   assert.match(first.lines.at(-1)!, /503 .*; the last good keys, 2 of them, stay in force$/)
   first.followed.close()
-  const second = follow(t, objectIn(t, stub, LOOK_LIMITS), first.copyPath)
+  const second = follow(t, sourceIn(stub), first.copyPath)
   await second.followed.known
   assert.deepEqual(second.owners(), ['revoked', 'stays'])
   await until(() => !second.followed.figures().isUp)
@@ -166,7 +167,7 @@ test('Damaged, foreign and vanished objects end no key, and are said once.', asy
   const stub = await stubFor(t)
   await issue(objectIn(t, stub), 'stays')
   const good = stub.bytesOf(NAME)!
-  const { followed, lines, owners } = follow(t, objectIn(t, stub, LOOK_LIMITS))
+  const { followed, lines, owners } = follow(t, sourceIn(stub))
   await until(() => owners().length === 1)
   for (const [fault, text] of [
     [/not valid JSON/, good.subarray(0, 50)],
@@ -193,6 +194,37 @@ test('Damaged, foreign and vanished objects end no key, and are said once.', asy
   }
 })
 
+test('A file is followed from change to change; broken or gone, the last good keys stay in force, which is said once.', async (t) => {
+  const path = join(temporaryFolder(t), 'keys.json')
+  const { source } = keySource(path, '', { environment: {}, random: () => 0 })
+  const { followed, lines, owners, records } = follow(t, source)
+  await followed.known
+  assert.match(lines[0], /^warning: no keys in .*keys\.json: .* answers 401 until "keys issue/)
+  issueKey(path, { owner: 'a', now: NOW })
+  await until(() => owners().join() === 'a')
+  const good = readFileSync(path, 'utf8')
+  for (const text of [good.slice(0, 40), null]) {
+    const before = lines.length
+    if (text === null) rmSync(path)
+    else writeFileSync(path, text)
+    await until(() => !followed.figures().isUp)
+    await until(() => lines.length > before)
+    assert.match(
+      lines[before],
+      /keys\.json: (not valid JSON|has vanished); the last good keys, 1 of them, stay/,
+    )
+    assert.deepEqual(owners(), ['a'])
+    writeFileSync(path, good)
+    await until(() => followed.figures().isUp)
+    assert.match(lines.at(-1)!, /the keys are followed again, 1 of them$/)
+  }
+  issueKey(path, { owner: 'b', now: NOW })
+  await until(() => records().length === 2)
+  assert.equal(lines.length, 5)
+  writeFileSync(path, '{')
+  assert.throws(() => follow(t, source), KeysFileError)
+})
+
 test('A copy of another address, or of nothing known, is not taken; a damaged one is said.', async (t) => {
   const stub = await stubFor(t)
   const { record } = await issue(objectIn(t, stub), 'surf club')
@@ -204,7 +236,7 @@ test('A copy of another address, or of nothing known, is not taken; a damaged on
     keysText([record], '"copy_of":{"address":"redis://host:6379/0"},'),
   ]) {
     writeFileSync(copyPath, text)
-    const { followed, owners, lines } = follow(t, objectIn(t, stub, LOOK_LIMITS), copyPath)
+    const { followed, owners, lines } = follow(t, sourceIn(stub), copyPath)
     await until(() => !followed.figures().isUp)
     assert.deepEqual(owners(), [])
     assert.match(lines[0], /no requests are taken until the keys are known$/)
@@ -226,8 +258,8 @@ test('Keys behind a web server are followed by their ETag, or by their bytes whe
       else response.writeHead(200, etag === null ? {} : { etag }).end(text)
     })
     const address = `http://127.0.0.1:${await listening(t, server)}/data/keys.json`
-    const object = new KeysObject(address, { environment: {}, random: () => 0, limits: LOOK_LIMITS })
-    const { owners, followed } = follow(t, object)
+    const { source } = keySource(address, '', { environment: {}, random: () => 0 })
+    const { owners, followed } = follow(t, source)
     await until(() => owners().join() === 'surf club')
     await until(() => asked > 1)
     assert.equal(followed.figures().backend, 'web')

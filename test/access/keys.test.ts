@@ -10,7 +10,6 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -19,19 +18,11 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeyCommandError, rotated, withQuota } from '../../src/access/key-records.ts'
-import {
-  changeKeys,
-  issueKey,
-  KeysFileError,
-  loadKeys,
-  revokeKey,
-  watchKeys,
-} from '../../src/access/keys-file.ts'
+import { KeyCommandError, revoked, rotated, withQuota } from '../../src/access/key-records.ts'
+import { changeKeys, issueKey, KeysFileError, loadKeys } from '../../src/access/keys-file.ts'
 import { KEY_LENGTH, KeyRing } from '../../src/access/key-ring.ts'
 import { lock } from '../../src/system/lock.ts'
 import { folderOfFile } from '../live.ts'
-import { until } from '../until.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 const folder = folderOfFile()
@@ -192,7 +183,7 @@ test('an unknown id is refused, and a key given in place of an id is not repeate
   for (const id of ['k_0000000000', key, '', '../x', `k_${key}`]) {
     for (const run of [
       () => changeKeys(path, (records) => rotated(records, id, NOON)),
-      () => revokeKey(path, id),
+      () => changeKeys(path, (records) => revoked(records, id)),
       () => changeKeys(path, (records) => withQuota(records, id, 5)),
     ]) {
       const error = thrown(run)
@@ -306,38 +297,4 @@ test('a lock that is held is respected for five seconds, then named', (t) => {
   assert.ok(message.startsWith(`${path}.lock: held by `), message)
   assert.ok(performance.now() - start >= 4900)
   assert.ok(!existsSync(path) && existsSync(held.folder))
-})
-
-test('a watcher hands over the keys at once and after each change, and reports a broken or vanished file once', async () => {
-  const path = newPath()
-  const seen: number[] = []
-  const errors: string[] = []
-  const watcher = watchKeys(
-    path,
-    (records) => seen.push(records.length),
-    ({ message }) => errors.push(message),
-    10,
-  )
-  assert.deepEqual(seen, [0])
-  const { record } = issueKey(path, { owner: 'a', now: NOON })
-  await until(() => seen.length === 2)
-  const good = readFileSync(path, 'utf8')
-  writeFileSync(path, good.slice(0, 40))
-  await until(() => errors.length === 1)
-  await sleep(50)
-  rmSync(path)
-  await until(() => errors.length === 2)
-  await sleep(50)
-  assert.deepEqual(errors, [`${path}: not valid JSON`, `${path}: has vanished`])
-  writeFileSync(path, good)
-  await until(() => seen.length === 3)
-  revokeKey(path, record.id)
-  await until(() => seen.length === 4)
-  watcher.close()
-  issueKey(path, { owner: 'c', now: NOON })
-  await sleep(50)
-  assert.deepEqual(seen, [0, 1, 1, 0])
-  writeFileSync(path, '{')
-  const never = (): never => assert.fail('called')
-  assert.throws(() => watchKeys(path, never, never), KeysFileError)
 })

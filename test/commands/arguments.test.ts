@@ -197,16 +197,6 @@ test('Every wrong value is refused in one line that names the option and what is
   assert.doesNotMatch(refusal(MCP_SETTINGS, ['--key', 'two words']), /two words/)
 })
 
-test('A number with a wrong unit or none is refused with the units that there are.', () => {
-  for (const [option, text, wrong] of [
-    ['poll', '500ms', '"ms" is not a unit here: there are s, m, h, d'],
-    ['active-within', '2 weeks', '"weeks" is not a unit here: there are s, m, h, d'],
-    ['drain-time', '3', 'the unit is missing: there are s, m, h, d'],
-    ['answer-cache', '64mib', '"mib" is not a unit here: there are B, KB, KiB, MB, MiB, GB, GiB'],
-  ])
-    assert.ok(refusal(SERVE_SETTINGS, [`--${option}`, text]).endsWith(`; ${wrong}`), option)
-})
-
 test('An option without its value, with one too many or given twice is refused by name.', () => {
   assert.match(refusal(SERVE_SETTINGS, ['--port', '--host', '::1']), /^--port needs a value$/)
   assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--no-json']), /'--no-json'/)
