@@ -5,9 +5,7 @@ import { test } from 'node:test'
 import { type Answered, AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { fieldOf } from '../fields.ts'
-import { Client, folderOfFile, startLive } from '../live.ts'
-import { until } from '../until.ts'
-import { buildSnapshots, STEPS, walk } from './walk.ts'
+import { folderOfFile } from '../live.ts'
 
 const folder = folderOfFile()
 
@@ -268,18 +266,4 @@ test('A snapshot that is served again is held once, and one that leaves is gone.
   assert.deepEqual(statuses(), [200, 410, 200])
   path.path.setView(views[1])
   assert.deepEqual(statuses(), [410, 200, 410])
-})
-
-test('A walk over pinned pages gets every buoy and reading once while snapshots are swapped.', async (t) => {
-  const dir = join(folder, 'walk')
-  const { truths, swap } = await buildSnapshots(dir, 21)
-  const live = await startLive(t, { snapshots: dir, args: [`--hold-snapshots=${STEPS}`] })
-  const client = new Client(live)
-  const timer = setInterval(swap, 50)
-  t.after(() => clearInterval(timer))
-  await until(async () => {
-    const { rows, served } = await walk(client, truths)
-    t.diagnostic(`${rows} rows, while ${served} snapshots were served`)
-    return rows > 0 && served > 1
-  })
 })

@@ -28,7 +28,7 @@ import {
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 /** Random requests in all. */
-const REQUESTS = rounds(100, 2000)
+const REQUESTS = rounds(140, 2000)
 
 const folder = folderOfFile()
 const world = makeWorld(SEED)
@@ -52,6 +52,8 @@ const OPERATIONS = [
   'conditions',
   'forecast',
   'countries',
+  'satellites',
+  'satellite_passes',
 ] as const
 
 const database = await duck()

@@ -1,5 +1,6 @@
 /**
- * Requests over the demo of 2026-11-01, and shapes that may be wrong for any request: a model of `fields`, `units`, `layout`, `Accept`, HEAD and `If-None-Match` says what the answers must be.
+ * Shapes that may be wrong for any request: a model of `fields`, `units`, `layout`, `Accept`, HEAD and `If-None-Match`
+ * says what the answers must be.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
@@ -19,42 +20,6 @@ export type Get = (url: string, headers?: { [name: string]: string }, method?: s
 
 const PAGED = /^(\/buoys(\/[a-z0-9-]+\/readings)?|\/readings)\?/
 const NOT_LISTS = /\/chart|\/series|\/conditions|\/forecast/
-
-const some = (...values: string[]): fc.Arbitrary<string> => fc.constantFrom('', ...values)
-const joined = (path: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
-  fc.tuple(...parts).map((texts) => `${path}?${texts.filter((text) => text !== '').join('&')}`)
-const degrees = (most: number): fc.Arbitrary<string> =>
-  fc.integer({ min: -most * 10, max: most * 10 }).map((tenths) => String(tenths / 10))
-
-/**
- * Requests of the operations that the oracle does not know, with a question mark, and with parameters that may
- * be wrong.
- */
-export const requests: fc.Arbitrary<string> = fc.oneof(
-  joined(
-    '/buoys/satellite_passes',
-    some('mission=swot', 'mission=sentinel-3a', 'mission=jason-3', 'mission=none'),
-    some('active_only=false'),
-    some('limit=100', 'limit=3', 'limit=0', 'limit=101'),
-    some('since=2026-10-31T18:00:00Z', 'since=yesterday'),
-  ),
-  joined('/buoys/satellites', some('locale=fr', 'locale=en', 'locale=de')),
-  joined(
-    '/conditions',
-    fc.oneof(
-      fc.tuple(degrees(90), degrees(180)).map(([lat, lng]) => `lat=${lat}&lng=${lng}`),
-      fc.constantFrom('lat=43.4&lng=-1.7', 'lat=90&lng=180', 'lat=37.4953&lng=-122.4969&spot_id=1', 'lat=1'),
-    ),
-    fc.constantFrom(
-      'time=2026-11-01T06:00:00Z',
-      'time=2026-11-02T13:37:00+02:00',
-      'time=1999-01-01',
-      'time=now',
-    ),
-    some('include=model', 'include=wind'),
-  ),
-  joined('/countries', some('x=1')),
-)
 
 /** The table of a JSON answer. */
 function tableOf(get: Get, url: string, text: string): Rows {

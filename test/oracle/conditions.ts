@@ -34,6 +34,7 @@ import {
 import {
   COLUMNS,
   QUANTITIES,
+  type Column,
   type ForecastPoint,
   type Harbour,
   type Place,
@@ -86,7 +87,7 @@ interface Tide {
 }
 
 /** High water where the clock's angle is the phase, low water half a turn on. */
-function tideAt({ level, amplitude, phase }: Harbour, time: number): Tide {
+function tideAt({ datum_offset: level, amplitude, phase }: Harbour, time: number): Tide {
   const halfDay = 12 * HOUR
   const turns = time / halfDay - phase / 360
   const sinceTurn = (((turns * 2) % 1) + 1) % 1
@@ -135,7 +136,7 @@ export function chart(buoys: Known[], question: Asked, world: World): Answer {
   const hasValue = (time: number): boolean =>
     harbour.item !== null || shown.some((name) => quantityAt(forecast.item, name, time) !== null)
   const axis = [...new Set([...readings.keys(), ...hours.filter(hasValue)])].toSorted((a, b) => a - b)
-  const columnsOf = (names: readonly string[]): ExpectedObject =>
+  const columnsOf = (names: readonly Column[]): ExpectedObject =>
     Object.fromEntries(
       names.map((name) => [name, axis.map((time) => readings.get(time)?.[COLUMNS[name]] ?? null)]),
     )
@@ -217,7 +218,7 @@ const tideOf = (harbour: Harbour | null, time: number): Expected => {
       seconds_to_next_tide_change: isAtTurn ? wait : about(seconds, 0, 1.5),
       next_tide: isAtTurn ? next : rising ? 'high' : 'low',
       next_tide_height: isAtTurn
-        ? about(harbour.level + (next === 'high' ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL)
+        ? about(harbour.datum_offset + (next === 'high' ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL)
         : about(nextHeight, 2, SAME_LEVEL),
       harbor: harbour.name,
     }
@@ -364,7 +365,7 @@ function turnsOf(harbour: Harbour, from: number, to: number): Check {
         time: (text) =>
           Math.abs(Date.parse(text as string) / 1000 - timeOf(half)) <= 2 ? text! : isoTime(timeOf(half)),
         type: half % 2 === 0 ? 'high' : 'low',
-        height: about(harbour.level + (half % 2 === 0 ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL),
+        height: about(harbour.datum_offset + (half % 2 === 0 ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL),
       }))
   }
 }

@@ -1,5 +1,13 @@
 /** What every part of the oracle builds on: the buoys with their rows, geometry, times, and the form of an answer. */
-import { COLUMNS, type Measures, type Place, type World, type WorldBuoy, type WorldRow } from './world.ts'
+import {
+  COLUMNS,
+  type Column,
+  type Measures,
+  type Place,
+  type World,
+  type WorldBuoy,
+  type WorldRow,
+} from './world.ts'
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -37,7 +45,6 @@ export interface Answer {
   unsure: string | null
 }
 
-const ACTIVE_WITHIN = 86_400
 export const DAY = 86_400
 export const HOUR = 3600
 /** Below this, in km, two ways to compute a great circle may disagree. */
@@ -140,7 +147,7 @@ export function knownBuoys(world: World): Known[] {
       rows,
       readings,
       newest,
-      active: newest !== null && newest.time >= world.asOf - ACTIVE_WITHIN,
+      active: newest !== null && newest.time >= world.asOf - DAY,
       countryName: record.country === null ? null : (countryNames.of(record.country) ?? null),
     }
   })
@@ -284,7 +291,7 @@ export const MEASURE_OF: { [field: string]: keyof Measures } = Object.fromEntrie
     measure,
   ]),
 )
-export const SWELL_FIELDS = Object.keys(MEASURE_OF).slice(-6)
+export const SWELL_FIELDS = (Object.keys(COLUMNS) as Column[]).slice(-6)
 
 /** What `include` adds, of any values. */
 export function extras<T extends Expected>(

@@ -30,6 +30,7 @@ import {
   success,
   wordsOf,
   type Answer,
+  type Check,
   type Expected,
   type ExpectedObject,
   type JsonObject,
@@ -41,7 +42,7 @@ import {
 } from './known.ts'
 import { bucketsOf, isTooMany, series } from './series.ts'
 import { looserRanks } from './spelling.ts'
-import type { World, WorldBuoy, WorldRow } from './world.ts'
+import type { Box, Pass, World, WorldBuoy, WorldRow } from './world.ts'
 
 export * from './known.ts'
 export { statistic } from './series.ts'
@@ -62,6 +63,8 @@ const OPERATIONS = {
   forecast,
   countries,
   map,
+  satellites,
+  satellite_passes: satellitePasses,
 }
 export type Operation = keyof typeof OPERATIONS
 
@@ -92,15 +95,51 @@ function listItem(buoy: Known, included: readonly string[]): JsonObject {
   }
 }
 
-const NO_PASS = {
-  pass_id: null,
-  satellite_pass_id: null,
-  external_id: null,
-  pass_name: null,
-  pass_platform: null,
+/** Slug, name and code of each, in the order of answers; ids of passes begin with the place, from 1. */
+const MISSIONS = [
+  ['sentinel-3a', 'Sentinel-3A', 'S3A'],
+  ['sentinel-3b', 'Sentinel-3B', 'S3B'],
+  ['sentinel-6a', 'Sentinel-6A Michael Freilich', 'S6A'],
+  ['jason-3', 'Jason-3', 'J3'],
+  ['saral', 'SARAL/AltiKa', 'SARAL'],
+  ['cryosat-2', 'CryoSat-2', 'C2'],
+  ['swot', 'SWOT', 'SWOT'],
+  ['cfosat', 'CFOSAT', 'CFO'],
+]
+
+function passNames({ mission, cycle, number }: Pass) {
+  const place = MISSIONS.findIndex(([slug]) => slug === mission)
+  const [, platform, code] = MISSIONS[place]
+  const padded = (value: number, digits: number) => String(value).padStart(digits, '0')
+  return {
+    id: (place + 1) * 1e10 + cycle * 100_000 + number,
+    name: `${platform} cycle ${cycle} pass ${number}`,
+    external_id: `${code}_C${padded(cycle, 3)}_P${padded(number, 4)}`,
+    satellite_pass_id: `${code.toLowerCase()}-${padded(cycle, 3)}-${padded(number, 3)}`,
+    platform,
+  }
 }
 
-function mapItem(buoy: Known, included: readonly string[]): JsonObject {
+const newestFirst = (passes: readonly Pass[]) =>
+  passes.toSorted((a, b) => b.started - a.started || passNames(b).id - passNames(a).id)
+
+/** Of the pass that saw a virtual buoy last. */
+function passOf({ record }: Known, passes: readonly Pass[]): JsonObject {
+  const lastSeen = ({ observations }: Pass) =>
+    Math.max(...observations.filter(({ buoy }) => buoy === record).map(({ time }) => time))
+  const newest = Math.max(...passes.map(lastSeen))
+  const pass = newestFirst(passes).find((one) => newest > 0 && lastSeen(one) === newest)
+  const names = pass && passNames(pass)
+  return {
+    pass_id: names?.id ?? null,
+    satellite_pass_id: names?.satellite_pass_id ?? null,
+    external_id: names?.external_id ?? null,
+    pass_name: names?.name ?? null,
+    pass_platform: names?.platform ?? null,
+  }
+}
+
+function mapItem(buoy: Known, included: readonly string[], passes: readonly Pass[]): JsonObject {
   const { timezone, source, virtual } = buoy.record
   return {
     ...namedPlace(buoy),
@@ -109,20 +148,13 @@ function mapItem(buoy: Known, included: readonly string[]): JsonObject {
     virtual,
     last_reading_time: lastReadingTime(buoy),
     last_reading: lastReading(buoy, included),
-    ...(virtual && NO_PASS),
+    ...(virtual && passOf(buoy, passes)),
   }
 }
 
 /** Degrees as whole ten-millionths, so that borders compare exactly. */
 const grid = (degrees: number) => Math.round(degrees * 1e7)
 const TURN = 360 * 1e7
-
-interface Box {
-  south: number
-  west: number
-  north: number
-  east: number
-}
 
 /** Borders belong to the box; one that reaches round the globe holds every longitude. */
 export function boxHolds(box: Box, lat: number, lng: number): boolean {
@@ -478,7 +510,7 @@ function countries(buoys: Known[]): Answer {
 }
 
 // Operation 15.
-function map(all: Known[], { parameters }: Asked, { asOf }: World): Answer {
+function map(all: Known[], { parameters }: Asked, { asOf, passes }: World): Answer {
   if (hasTwoBoxes(parameters)) return failure(400, ['bbox'])
   const box = boxOf(parameters)
   const found = all.filter(
@@ -487,7 +519,7 @@ function map(all: Known[], { parameters }: Asked, { asOf }: World): Answer {
   )
   const virtual = found.filter((buoy) => buoy.record.virtual).length
   return success({
-    buoys: found.map((buoy) => mapItem(buoy, includedIn(parameters))),
+    buoys: found.map((buoy) => mapItem(buoy, includedIn(parameters), passes)),
     count: found.length,
     real_count: found.length - virtual,
     virtual_count: virtual,
@@ -520,4 +552,49 @@ function decimals(buoys: Known[]): JsonObject {
       .map((source) => [source, ofSource(source)])
       .filter(([, fields]) => JSON.stringify(fields) !== '{}'),
   ) as JsonObject
+}
+
+const aText: Check = (got) => (typeof got === 'string' && got.length > 1 ? got : 'a text')
+
+// Operation 11.
+function satellites(_buoys: Known[], _asked: Asked, { passes }: World): Answer {
+  const list = MISSIONS.map(([slug, name]) => ({
+    slug,
+    name,
+    agency: aText,
+    instrument: aText,
+    description: aText,
+    image_url: `/missions/${slug}.svg`,
+    pass_count: passes.filter(({ mission }) => mission === slug).length,
+  }))
+  return success({ satellites: list, count: list.length })
+}
+
+// Operation 12.
+function satellitePasses(_buoys: Known[], { parameters }: Asked, { asOf, passes }: World): Answer {
+  const mission = parameters.get('mission')
+  const since = parameters.get('since')
+  if (mission !== undefined && MISSIONS.every(([slug]) => slug !== mission)) return failure(404)
+  const isFresh = ({ observations }: Pass) => observations.some(({ time }) => time >= asOf - DAY)
+  const found = newestFirst(passes)
+    .filter((pass) => mission === undefined || pass.mission === mission)
+    .filter((pass) => !isTrue(parameters.get('active_only'), true) || isFresh(pass))
+    .filter(({ started }) => since === undefined || started >= instant(since, false, asOf))
+    .slice(0, numberOr(parameters.get('limit'), 20))
+  return success({ satellite_passes: found.map(passItem), count: found.length })
+}
+
+function passItem(pass: Pass): JsonObject {
+  const { mission, started, ended, south, west, north, east } = pass
+  const names = passNames(pass)
+  return {
+    ...names,
+    mission: { slug: mission, name: names.platform },
+    started_at: isoTime(started),
+    ended_at: isoTime(ended),
+    buoy_count: new Set(pass.observations.map(({ buoy }) => buoy)).size,
+    // Once each, however often it was reported.
+    observation_count: new Set(pass.observations.map(({ buoy, time }) => `${buoy.identifier} ${time}`)).size,
+    bounds: { south, west, north, east },
+  }
 }

@@ -1,22 +1,44 @@
 /** The buoys of the world that are there for a reason, by reason, and what a buoy is made of. */
-import type { Swell, WorldRow } from './world.ts'
+/** The measures by their columns. */
+export const COLUMNS = {
+  significant_height: 'significantHeight',
+  maximum_height: 'maximumHeight',
+  period: 'period',
+  peak_period: 'peakPeriod',
+  direction: 'direction',
+  water_temperature: 'waterTemperature',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+  gust_speed: 'gustSpeed',
+  swell_height: 'swellHeight',
+  swell_period: 'swellPeriod',
+  swell_direction: 'swellDirection',
+  wind_wave_height: 'windWaveHeight',
+  wind_wave_period: 'windWavePeriod',
+  wind_wave_direction: 'windWaveDirection',
+} as const
+export type Column = keyof typeof COLUMNS
+type Measure = (typeof COLUMNS)[Column]
+
+/** The measured quantities of a row, in units of the contract; `null` is "not measured". */
+export type Measures = { [measure in Measure]: number | null }
+
+export interface WorldRow extends Measures {
+  /** Epoch seconds, UTC. */
+  time: number
+}
 
 export const DAY = 86_400
 export const MINUTE = 60
 
 /** How the rows of a buoy are laid out in time, counted back from the world's time. */
-export type Pattern =
-  | { kind: 'none' }
-  | { kind: 'every'; seconds: number; days: number; newestAgo: number }
-  | { kind: 'wind only'; seconds: number; days: number }
-  | { kind: 'at'; ago: number[] }
+export interface Every {
+  seconds: number
+  days: number
+  newestAgo: number
+}
 
-export const every = (seconds: number, days: number, newestAgo = 0): Pattern => ({
-  kind: 'every',
-  seconds,
-  days,
-  newestAgo,
-})
+export const every = (seconds: number, days: number, newestAgo = 0): Every => ({ seconds, days, newestAgo })
 /** Every three hours for two months. */
 export const sparse = every(180 * MINUTE, 60)
 
@@ -33,7 +55,8 @@ export interface Station {
 }
 
 export interface Plan extends Station {
-  pattern: Pattern
+  /** Null without rows. */
+  pattern: Every | null
   virtual?: boolean
   /** Overrides what the dice say, row by row (index counted from the oldest). */
   adjust?: (row: WorldRow, index: number) => void
@@ -41,28 +64,20 @@ export interface Plan extends Station {
   extra?: (asOf: number) => WorldRow[]
 }
 
-export const NO_SWELL: Swell = {
-  swellHeight: null,
-  swellPeriod: null,
-  swellDirection: null,
-  windWaveHeight: null,
-  windWavePeriod: null,
-  windWaveDirection: null,
-}
+const without = <M extends keyof Measures>(...names: readonly M[]) =>
+  Object.fromEntries(names.map((name) => [name, null])) as { [measure in M]: number | null }
 
-export const emptyRow = (time: number): WorldRow => ({
-  time,
-  significantHeight: null,
-  maximumHeight: null,
-  period: null,
-  peakPeriod: null,
-  direction: null,
-  waterTemperature: null,
-  windSpeed: null,
-  windDirection: null,
-  gustSpeed: null,
-  ...NO_SWELL,
-})
+export const NO_WIND = without('windSpeed', 'windDirection', 'gustSpeed')
+export const NO_SWELL = without(
+  'swellHeight',
+  'swellPeriod',
+  'swellDirection',
+  'windWaveHeight',
+  'windWavePeriod',
+  'windWaveDirection',
+)
+
+export const emptyRow = (time: number): WorldRow => ({ time, ...without(...Object.values(COLUMNS)) })
 
 /** A row with all measures, of which only the height matters. */
 export function fullRow(time: number, height: number): WorldRow {
@@ -179,12 +194,18 @@ const CLASHING_NAMES: readonly Plan[] = [
 
 /** Readings: none, wind only, old, and the day's edge from both sides. */
 const ODD_TIMES: readonly Plan[] = [
-  plan(ndbc, 'MUTE', 'Never Spoke', 32, -75, { pattern: { kind: 'none' } }),
-  plan(meteo, 'WIND', 'Wind Only', 45.23, -5, { pattern: { kind: 'wind only', seconds: 3600, days: 60 } }),
+  plan(ndbc, 'MUTE', 'Never Spoke', 32, -75, { pattern: null }),
+  plan(meteo, 'WIND', 'Wind Only', 45.23, -5, {
+    pattern: every(3600, 60),
+    adjust: (row) => {
+      const { windSpeed, windDirection, gustSpeed } = row
+      Object.assign(row, emptyRow(row.time), { windSpeed, windDirection, gustSpeed })
+    },
+  }),
   plan(ndbc, 'OLD', 'Silent Month', 32.2, -75, { pattern: every(3600, 30, 30 * DAY) }),
   plan(ndbc, 'EDGE', 'Edge Of Active', 32.3, -75, { pattern: every(3600, 20, DAY) }),
   plan(ndbc, 'PAST', 'Past The Edge', 32.3, -75, { pattern: every(3600, 20, DAY + 1) }),
-  plan(ndbc, 'ONE', 'Single Reading', 32.5, -75, { pattern: { kind: 'at', ago: [7201] } }),
+  plan(ndbc, 'ONE', 'Single Reading', 32.5, -75, { pattern: every(3600, 0, 7201) }),
   plan(meteo, 'TAIL', 'Wind Tail', 46, -6, {
     pattern: every(3600, 30, 7200),
     // Newer than every reading of the buoy, one even than the world's time, but no readings themselves.
@@ -280,7 +301,7 @@ const SEA_POINTS: readonly Plan[] = [
   plan(point, 'V2', 'Biscay Point', 43.408, -1.682, { country: 'FR', timezone: 'Europe/Paris' }),
   plan(point, 'V3', 'Silent Point', -48, -123, { pattern: every(3600, 5, 3 * DAY) }),
   plan(point, 'V4', 'Map', -30.5, -120.25),
-  plan(point, 'V5', 'Empty Point', -31.5, -120.25, { pattern: { kind: 'none' } }),
+  plan(point, 'V5', 'Empty Point', -31.5, -120.25, { pattern: null }),
 ]
 
 export const SPECIAL_PLANS: readonly Plan[] = [

@@ -278,7 +278,7 @@ function timesOf({ asOf, forecasts }: World, readings: fc.Arbitrary<number>) {
       fc.constantFrom(0, 0, -1, 1, 1800, -DAY, DAY, -DAY - 1, DAY + 1),
     )
     .map(([epoch, shift]) => epoch + shift)
-  return { moments, text, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
+  return { moments, text, written, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
 }
 
 const asked = (operation: Operation, url: string): ApiRequest => {
@@ -454,8 +454,28 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     ),
     countries: requestsOf('countries', '/countries'),
     map: requestsOf('map', '/buoys/map', box, latest, extras),
+    satellites: requestsOf('satellites', '/buoys/satellites', maybe('locale', fc.constantFrom('fr', 'en'))),
+    satellite_passes: requestsOf(
+      'satellite_passes',
+      '/buoys/satellite_passes',
+      maybe('mission', fc.constantFrom(...MISSIONS)),
+      maybe('active_only', booleans),
+      maybe(
+        'since',
+        fc.oneof(
+          times.text,
+          times.written(fc.constantFrom(world.asOf, ...world.passes.map(({ started }) => started))),
+        ),
+      ),
+      maybe('limit', integers(1, 100, 20, 99)),
+    ),
   }
 }
+
+/** With and without passes, and some that are none. */
+const MISSIONS = 'swot swot sentinel-3a sentinel-3b cryosat-2 jason-3 saral Swot s3a hy-2b 1 __proto__'.split(
+  ' ',
+)
 
 /** Near misses; what is stranger, `test/api/wire.slow.test.ts` asks of every operation. */
 const STRANGE_IDS = [

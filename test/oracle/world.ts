@@ -9,45 +9,21 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Chance } from '../chance.ts'
 import {
+  COLUMNS,
   DAY,
-  emptyRow,
   every,
   fullRow,
   MINUTE,
   NO_SWELL,
+  NO_WIND,
   SPECIAL_PLANS,
-  type Pattern,
+  type Every,
   type Plan,
   type Station,
+  type WorldRow,
 } from './plans.ts'
 
-/** The measured quantities of a row, in units of the contract; `null` is "not measured". */
-export interface Measures extends Swell {
-  significantHeight: number | null
-  maximumHeight: number | null
-  period: number | null
-  peakPeriod: number | null
-  direction: number | null
-  waterTemperature: number | null
-  windSpeed: number | null
-  windDirection: number | null
-  gustSpeed: number | null
-}
-
-/** Of the swell and of the wind sea apart. */
-export interface Swell {
-  swellHeight: number | null
-  swellPeriod: number | null
-  swellDirection: number | null
-  windWaveHeight: number | null
-  windWavePeriod: number | null
-  windWaveDirection: number | null
-}
-
-export interface WorldRow extends Measures {
-  /** Epoch seconds, UTC. */
-  time: number
-}
+export { COLUMNS, type Column, type Measures, type WorldRow } from './plans.ts'
 
 export interface WorldSource {
   name: string
@@ -101,10 +77,32 @@ export interface Spot extends Place {
 export interface Harbour extends Place {
   identifier: string
   name: string
-  level: number
+  /** Mean level, m. */
+  datum_offset: number
   amplitude: number
   phase: number
   credit: string
+}
+
+/** Half an orbit of a satellite. */
+export interface Pass extends Box {
+  /** Its slug. */
+  mission: string
+  cycle: number
+  number: number
+  /** Epoch seconds. */
+  started: number
+  ended: number
+  /** One may be there twice. */
+  observations: { buoy: WorldBuoy; time: number }[]
+}
+
+/** Degrees. */
+export interface Box {
+  south: number
+  west: number
+  north: number
+  east: number
 }
 
 export interface World {
@@ -115,26 +113,16 @@ export interface World {
   forecasts: ForecastPoint[]
   spots: Spot[]
   harbours: Harbour[]
+  passes: Pass[]
 }
 
-/** Uniform numbers in [0, 1) from a seed. */
-export function randomNumbers(seed: number): () => number {
-  const chance = new Chance(seed)
-  return () => chance.next()
-}
-
-const SOURCES: WorldSource[] = [
-  { name: 'NDBC', network: 'national', credit: 'NOAA National Data Buoy Center', licence: 'public domain' },
-  { name: 'Candhis', network: 'coastal', credit: 'Cerema', licence: 'Licence Ouverte 2.0' },
-  { name: 'Météo-France', network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' },
-  {
-    name: 'İSKI Deniz, Ağı & Søn',
-    network: 'coastal',
-    credit: 'made up, with "quotes", and commas',
-    licence: '',
-  },
-  { name: 'Altimetry', network: 'satellite', credit: 'made up', licence: '' },
-]
+const SOURCES = [
+  ['NDBC', 'national', 'NOAA National Data Buoy Center', 'public domain'],
+  ['Candhis', 'coastal', 'Cerema', 'Licence Ouverte 2.0'],
+  ['Météo-France', 'national', 'Météo-France', 'Licence Ouverte 2.0'],
+  ['İSKI Deniz, Ağı & Søn', 'coastal', 'made up, with "quotes", and commas', ''],
+  ['Altimetry', 'satellite', 'made up', ''],
+].map(([name, network, credit, licence]) => ({ name, network, credit, licence }) as WorldSource)
 
 const REGIONS = [
   { lat: 44.5, lng: -2.5, spread: 2.5, country: 'FR', timezone: 'Europe/Paris', source: 'Candhis' },
@@ -145,31 +133,17 @@ const REGIONS = [
   { lat: 52, lng: -10.5, spread: 1.5, country: 'IE', timezone: 'Europe/Dublin', source: 'Météo-France' },
 ]
 
-const WORDS = [
-  'Bank',
-  'Cap',
-  'Pointe',
-  'Bay',
-  'Baie',
-  'Île',
-  'North',
-  'Récif',
-  'Deep',
-  'Grand',
-  'Port',
-  'Anse',
-]
+const WORDS = 'Bank Cap Pointe Bay Baie Île North Récif Deep Grand Port Anse'.split(' ')
 
-function ordinaryPlans(random: () => number, count: number): Plan[] {
-  const word = () => WORDS[Math.floor(random() * WORDS.length)] ?? 'Bank'
+function ordinaryPlans(chance: Chance, count: number): Plan[] {
   return Array.from({ length: count }, (_, index) => {
     const region = REGIONS[index % REGIONS.length]
-    const around = (centre: number) => Number((centre + (random() * 2 - 1) * region.spread).toFixed(3))
+    const around = (centre: number) => Number((centre + (chance.next() * 2 - 1) * region.spread).toFixed(3))
     return {
       source: region.source,
       identifier: `G${String(index).padStart(3, '0')}`,
       // Few words, so that names repeat and slugs clash.
-      name: `${word()} ${word()}`,
+      name: `${chance.pick(WORDS)} ${chance.pick(WORDS)}`,
       lat: around(region.lat),
       lng: around(region.lng),
       country: region.country,
@@ -181,15 +155,21 @@ function ordinaryPlans(random: () => number, count: number): Plan[] {
 
 /** A world of some 120 buoys, the same for a seed. Its newest reading is at 2026-03-27T09:00:00Z. */
 export function makeWorld(seed: number, ordinary = 46): World {
-  const random = randomNumbers(seed)
+  const chance = new Chance(seed)
   const asOf = Date.UTC(2026, 2, 27, 9) / 1000
-  const plans = [...SPECIAL_PLANS, ...ordinaryPlans(random, ordinary)]
+  const plans = [...SPECIAL_PLANS, ...ordinaryPlans(chance, ordinary)]
   const buoys = plans.map(({ pattern, virtual = false, adjust, extra, ...station }): WorldBuoy => {
-    const rows = rowsOf(station.source, pattern, asOf, random)
+    const rows = pattern === null ? [] : rowsOf(station.source, pattern, asOf, chance)
     for (const [index, row] of rows.entries()) adjust?.(row, index)
     return { ...station, virtual, rows: [...rows, ...(extra?.(asOf) ?? [])] }
   })
-  return { asOf, sources: SOURCES, buoys, ...seaAround(buoys, asOf, new Chance(seed + 1)) }
+  return {
+    asOf,
+    sources: SOURCES,
+    buoys,
+    ...seaAround(buoys, asOf, new Chance(seed + 1)),
+    passes: passesOver(buoys, asOf, new Chance(seed + 2)),
+  }
 }
 
 const HOUR = 3600
@@ -248,7 +228,7 @@ function seaAround(
       identifier: `h${i}`,
       name: `Port ${i} "Sud"`,
       ...beside(buoy, 1),
-      level: between(-1, 3, 2),
+      datum_offset: between(-1, 3, 2),
       amplitude: between(0.2, 4, 2),
       phase: between(0, 359, 1),
       credit: `Made up, ${i % 2 === 0 ? 'CC0' : 'licence “x”'}`,
@@ -256,8 +236,36 @@ function seaAround(
   }
 }
 
+/** Missions that have passes; others have none. */
+const FLYING = ['sentinel-3a', 'sentinel-3b', 'swot', 'cryosat-2']
+
+/** Passes over the virtual buoys but the last two: some in one second, some at the edge of the active window. */
+function passesOver(buoys: readonly WorldBuoy[], asOf: number, chance: Chance): Pass[] {
+  const seen = buoys.filter(({ virtual }) => virtual).slice(0, -2)
+  const edges = [DAY, DAY + 1, 0].map((ago) => ({ started: asOf - ago - 10, ended: asOf - ago + 10, of: 1 }))
+  const others = Array.from({ length: 150 }, (_, i) => {
+    const started = asOf - 1200 - (i < 60 ? chance.below(30) * HOUR : chance.below(40 * DAY))
+    return { started, ended: started + 600 + chance.below(600), of: chance.below(5) }
+  })
+  return [...others, ...edges].map(({ started, ended, of }, i) => ({
+    mission: chance.pick(FLYING),
+    cycle: 81,
+    number: i + 1,
+    started,
+    ended,
+    south: -chance.below(80) - 0.5,
+    west: Number((chance.below(360) - 179.123456).toFixed(6)),
+    north: chance.below(80),
+    east: chance.below(360) - 180,
+    observations: Array.from({ length: of }, () => {
+      const time = of === 1 ? (started + ended) / 2 : started + chance.below(600)
+      return { buoy: chance.pick(seen), time: Math.min(Math.floor(time), asOf) }
+    }),
+  }))
+}
+
 /** Nothing but buoys. */
-export const NO_SEA = { forecasts: [], spots: [], harbours: [] }
+export const NO_SEA = { forecasts: [], spots: [], harbours: [], passes: [] }
 
 /** Three buoys of one network, hourly for two days: enough where the data itself does not matter. */
 export function smallWorld(): World {
@@ -282,39 +290,25 @@ export function smallWorld(): World {
   }
 }
 
-function rowsOf(source: string, pattern: Pattern, asOf: number, random: () => number): WorldRow[] {
-  const times: number[] = []
-  if (pattern.kind === 'at') times.push(...pattern.ago.map((ago) => asOf - ago))
-  if (pattern.kind === 'every' || pattern.kind === 'wind only') {
-    const newest = asOf - (pattern.kind === 'every' ? pattern.newestAgo : 0)
-    const steps = Math.floor((pattern.days * DAY) / pattern.seconds)
-    for (let step = steps; step >= 0; step--) {
+function rowsOf(source: string, pattern: Every, asOf: number, chance: Chance): WorldRow[] {
+  const { seconds, days, newestAgo } = pattern
+  const steps = Math.floor((days * DAY) / seconds)
+  const times = Array.from({ length: steps + 1 }, (_, i) => asOf - newestAgo - (steps - i) * seconds)
+  const isWavesOnly = source !== 'NDBC' && source !== 'Météo-France'
+  return (
+    times
       // Gaps, but never the newest: it decides who is active.
-      if (step === 0 || random() > 0.03) times.push(newest - step * pattern.seconds)
-    }
-  }
-  const wavesOnly = source !== 'NDBC' && source !== 'Météo-France'
-  return times.map((time) => {
-    const row = rollRow(time, random)
-    if (pattern.kind === 'wind only') {
-      return Object.assign(emptyRow(time), {
-        windSpeed: row.windSpeed,
-        windDirection: row.windDirection,
-        gustSpeed: row.gustSpeed,
-      })
-    }
-    return wavesOnly
-      ? Object.assign(row, {
-          windSpeed: null,
-          windDirection: null,
-          gustSpeed: null,
-          ...(source === 'Candhis' && NO_SWELL),
-        })
-      : row
-  })
+      .filter((_, i) => i === steps || chance.next() > 0.03)
+      .map((time) => ({
+        ...rollRow(time, chance),
+        ...(isWavesOnly && NO_WIND),
+        ...(source === 'Candhis' && NO_SWELL),
+      }))
+  )
 }
 
-function rollRow(time: number, random: () => number): WorldRow {
+function rollRow(time: number, chance: Chance): WorldRow {
+  const random = (): number => chance.next()
   const upTo = (limit: number, digits: number) => Number((random() * limit).toFixed(digits))
   const maybe = (share: number, value: number): number | null => (random() < share ? value : null)
   const height = upTo(6, random() < 0.5 ? 1 : 2)
@@ -336,7 +330,7 @@ function rollRow(time: number, random: () => number): WorldRow {
 }
 
 /** Dice of their own, so that a row has the same other values with or without them. */
-function rollSwell(chance: Chance): Swell {
+function rollSwell(chance: Chance): typeof NO_SWELL {
   if (chance.percent(30)) return NO_SWELL
   const number = (most: number, digits: number): number | null =>
     chance.percent(15) ? null : Number((chance.next() * most).toFixed(digits))
@@ -350,107 +344,78 @@ function rollSwell(chance: Chance): Swell {
   }
 }
 
-/** The measures by their columns. */
-export const COLUMNS: { [column: string]: keyof Measures } = {
-  significant_height: 'significantHeight',
-  maximum_height: 'maximumHeight',
-  period: 'period',
-  peak_period: 'peakPeriod',
-  direction: 'direction',
-  water_temperature: 'waterTemperature',
-  wind_speed: 'windSpeed',
-  wind_direction: 'windDirection',
-  gust_speed: 'gustSpeed',
-  swell_height: 'swellHeight',
-  swell_period: 'swellPeriod',
-  swell_direction: 'swellDirection',
-  wind_wave_height: 'windWaveHeight',
-  wind_wave_period: 'windWavePeriod',
-  wind_wave_direction: 'windWaveDirection',
+const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+type Cell = string | number | boolean | null
+
+/** The members of the records that the header names; null and undefined are empty. */
+function table(header: string, records: readonly object[]): string {
+  const names = header.split(',')
+  const lines = records.map((record) =>
+    names.map((name) => cell(String((record as { [name: string]: Cell | undefined })[name] ?? ''))).join(),
+  )
+  return [header, ...lines, ''].join('\n')
 }
 
-const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-const line = (cells: (string | number | boolean | null)[]) =>
-  cells.map((value) => (value === null ? '' : cell(String(value)))).join(',')
+const iso = (epoch: number) => new Date(epoch * 1000).toISOString().slice(0, 19)
 
 /** The three spellings of a time that the folder may use, one after the other. */
 function timeText(time: number, index: number): string {
-  const iso = (epoch: number) => new Date(epoch * 1000).toISOString().slice(0, 19)
   if (index % 3 === 0) return `${iso(time)}Z`
-  return index % 3 === 1 ? String(time) : `${iso(time + 2 * 3600)}+02:00`
+  return index % 3 === 1 ? String(time) : `${iso(time + 2 * HOUR)}+02:00`
 }
 
 /** Writes the world as a `csv:` source folder, the readings in two files with their columns in different orders. */
 export function writeCsv(world: World, folder: string): void {
   for (const name of ['readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
-  type Cells = (string | number | boolean | null)[]
-  const write = (name: string, header: string, rows: Cells[]) =>
-    writeFileSync(join(folder, name), `${[header, ...rows.map(line)].join('\n')}\n`)
-  const { sources, buoys, forecasts, spots, harbours } = world
-  write(
-    'sources.csv',
-    'name,network,credit,licence',
-    sources.map(({ name, network, credit, licence }) => [name, network, credit, licence]),
-  )
-  write(
-    'buoys.csv',
-    'source,identifier,name,lat,lng,country,timezone,virtual',
-    buoys.map(({ source, identifier, name, lat, lng, country, timezone, virtual }) => [
-      source,
-      identifier,
-      name,
-      lat,
-      lng,
-      country,
-      timezone,
-      virtual,
-    ]),
-  )
-  const names = ['source', 'identifier', 'time', ...Object.keys(COLUMNS)]
-  const rowsOf = (some: readonly WorldBuoy[]): Cells[] =>
-    some.flatMap(({ source, identifier, rows }) =>
-      rows.map((row, i) => [
+  const write = (name: string, header: string, records: readonly object[]) =>
+    writeFileSync(join(folder, name), table(header, records))
+  const { sources, buoys, forecasts, spots, harbours, passes } = world
+  write('sources.csv', 'name,network,credit,licence', sources)
+  write('buoys.csv', 'source,identifier,name,lat,lng,country,timezone,virtual', buoys)
+  const columns = ['source', 'identifier', 'time', ...Object.keys(COLUMNS)]
+  const names = Object.entries(COLUMNS)
+  for (const [half, header] of [columns, columns.toReversed()].entries()) {
+    const readings = buoys
+      .filter((_, i) => i % 2 === half)
+      .flatMap(({ source, identifier, rows }) =>
+        rows.map((row, i) => ({
+          source,
+          identifier,
+          time: timeText(row.time, i),
+          ...Object.fromEntries(names.map(([column, measure]) => [column, row[measure]])),
+        })),
+      )
+    write(join('readings', `${half}.csv`), header.join(), readings)
+  }
+  if (passes.length > 0) {
+    const ofPasses = passes.map((pass, i) => ({
+      ...pass,
+      started_at: `${iso(pass.started)}Z`,
+      ended_at: timeText(pass.ended, i),
+    }))
+    write('passes.csv', 'mission,cycle,number,started_at,ended_at,south,west,north,east', ofPasses)
+    const seen = ofPasses.flatMap(({ observations, ...pass }) =>
+      observations.map(({ buoy: { source, identifier }, time }, i) => ({
+        ...pass,
         source,
         identifier,
-        timeText(row.time, i),
-        ...Object.values(COLUMNS).map((measure) => row[measure]),
-      ]),
+        time: timeText(time, i),
+      })),
     )
-  const [straight, turned] = [0, 1].map((half) => rowsOf(buoys.filter((_, i) => i % 2 === half)))
-  write(join('readings', 'a.csv'), names.join(), straight)
-  write(
-    join('readings', 'b.csv'),
-    names.toReversed().join(),
-    turned.map((cells) => cells.toReversed()),
-  )
+    write('pass_observations.csv', 'mission,cycle,number,source,identifier,time', seen)
+  }
   if (forecasts.length === 0) return
   write(
     join('forecast', 'points.csv'),
     `lat,lng,run,model,time,${QUANTITY_NAMES.join()}`,
-    forecasts.flatMap(({ lat, lng, run, model, rows }) =>
-      rows.map((row) => [lat, lng, run, model, row.time, ...QUANTITY_NAMES.map((name) => row[name])]),
-    ),
+    forecasts.flatMap(({ rows, ...point }) => rows.map((row) => ({ ...point, ...row }))),
   )
-  write(
-    'spots.csv',
-    'id,name,lat,lng',
-    spots.map(({ id, name, lat, lng }) => [id, name, lat, lng]),
-  )
-  write(
-    'harbours.csv',
-    'identifier,name,lat,lng,datum_offset,credit',
-    harbours.map(({ identifier, name, lat, lng, level, credit }) => [
-      identifier,
-      name,
-      lat,
-      lng,
-      level,
-      credit,
-    ]),
-  )
+  write('spots.csv', 'id,name,lat,lng', spots)
+  write('harbours.csv', 'identifier,name,lat,lng,datum_offset,credit', harbours)
   write(
     'constituents.csv',
     'harbour,constituent,amplitude,phase',
-    harbours.map(({ identifier, amplitude, phase }) => [identifier, 'S2', amplitude, phase]),
+    harbours.map((harbour) => ({ ...harbour, harbour: harbour.identifier, constituent: 'S2' })),
   )
 }

@@ -15,10 +15,11 @@ import tzLookup from '@photostructure/tz-lookup'
 import { iso1A2Code } from '@rapideditor/country-coder'
 import * as fc from 'fast-check'
 import { Client, startLive, temporaryFolder } from '../live.ts'
+import { Chance } from '../chance.ts'
 import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle, type Answer, type Operation, type Question } from '../oracle/oracle.ts'
 import { requestsFor, type ApiRequest } from '../oracle/requests.ts'
-import { randomNumbers, type World, type WorldBuoy } from '../oracle/world.ts'
+import type { World, WorldBuoy } from '../oracle/world.ts'
 import {
   DATA,
   test,
@@ -163,12 +164,12 @@ const TIMES_OF_A_BUOY = 2000
 
 /** The world with so few rows that requests can be drawn from it; `keep` says for which buoys it has any. */
 function thinned(world: World, keep: (buoy: WorldBuoy) => boolean): World {
-  const random = randomNumbers(SEED)
+  const chance = new Chance(SEED)
   const buoys = world.buoys.map((buoy) => {
     if (!keep(buoy)) return { ...buoy, rows: [] }
     const share = TIMES_OF_A_BUOY / buoy.rows.length
     const edges = new Set([buoy.rows[0], buoy.rows.find((row) => row.significantHeight !== null)])
-    return { ...buoy, rows: buoy.rows.filter((row) => edges.has(row) || random() < share) }
+    return { ...buoy, rows: buoy.rows.filter((row) => edges.has(row) || chance.next() < share) }
   })
   return { ...world, buoys }
 }
