@@ -32,6 +32,14 @@ http {
 }
 `
 
+/** Runs nginx with what stands in its `http` block until the test ends. */
+export function startNginx(t: TestContext, text: string): Program {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'nginx.conf'), text)
+  writeFileSync(join(folder, 'main.conf'), nginxMain(folder))
+  return startProgram(t, BALANCERS.nginx.run(folder), { command: [findTool('nginx')!] })
+}
+
 /** How each is checked and run, with its shipped file in a folder. */
 export const BALANCERS = {
   haproxy: {

@@ -114,7 +114,9 @@ export function kilometres(lat1: number, lng1: number, lat2: number, lng2: numbe
 export const isoTime = (epoch: number) => `${new Date(epoch * 1000).toISOString().slice(0, 19)}Z`
 const hex = (value: number) => value.toString(16).padStart(12, '0')
 
-function uuidOf(buoy: number, time: number): string {
+export const readingId = (buoy: number, time: number): number => buoy * 10 ** 10 + time
+
+export function uuidOf(buoy: number, time: number): string {
   const clock = hex(time)
   return `${clock.slice(0, 8)}-${clock.slice(8)}-8000-8000-${hex(buoy)}`
 }
@@ -308,7 +310,7 @@ export function extras<T extends Expected>(
 
 export function fullReading(buoy: Known, row: Reading, included: readonly string[]): JsonObject {
   return {
-    id: buoy.id * 10 ** 10 + row.time,
+    id: readingId(buoy.id, row.time),
     uuid: uuidOf(buoy.id, row.time),
     significient_height: row.significantHeight,
     maximum_height: row.maximumHeight,

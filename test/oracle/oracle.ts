@@ -15,6 +15,8 @@ import {
   find,
   fold,
   fullReading,
+  readingId,
+  uuidOf,
   inOrder,
   instant,
   isoTime,
@@ -399,7 +401,7 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
   const rows = rowsOf(buoy, found, parameters)
   const { from, to, meta } = page(rows.length, parameters, 20, 100)
   return success(
-    { buoy: buoySummary(buoy), ...listOf(rows.slice(from, to), parameters), count: rows.length },
+    { buoy: buoySummary(buoy), ...listOf(made(rows.slice(from, to)), parameters), count: rows.length },
     {
       ...meta,
       date_range: {
@@ -410,14 +412,15 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
   )
 }
 
-/** Readings of a buoy, or their buckets, in the order asked for. */
-function rowsOf(buoy: Known, found: readonly Reading[], parameters: Parameters): ExpectedObject[] {
+/** Readings of a buoy, or their buckets, in the order asked for; each is made where a page has it. */
+function rowsOf(buoy: Known, found: readonly Reading[], parameters: Parameters): (() => ExpectedObject)[] {
   const rows = parameters.has('bucket')
-    ? bucketsOf(found, parameters)
-    : found.map((row) => fullReading(buoy, row, includedIn(parameters)))
+    ? bucketsOf(found, parameters).map((row) => () => row)
+    : found.map((row) => () => fullReading(buoy, row, includedIn(parameters)))
   return parameters.get('order') === 'asc' ? rows : rows.toReversed()
 }
 
+const made = (rows: (() => ExpectedObject)[]): ExpectedObject[] => rows.map((make) => make())
 const listOf = (rows: ExpectedObject[], parameters: Parameters): ExpectedObject =>
   parameters.has('bucket') ? { readings: [], buckets: rows } : { readings: rows }
 
@@ -439,7 +442,10 @@ function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer
   if (parameters.has('bucket') && isTooMany(parameters.get('bucket')!, end - start, inRange.length))
     return failure(422, ['bucket'], those.unsure)
   const all = inRange.flatMap(({ buoy, found }) =>
-    rowsOf(buoy, found, parameters).map((row) => ({ buoy, row: { ...row, buoy_id: buoy.id } })),
+    rowsOf(buoy, found, parameters).map((make) => ({
+      buoy,
+      make: () => ({ ...make(), buoy_id: buoy.id }),
+    })),
   )
   const paging = page(all.length, parameters, 100, 1000)
   const shown = all.slice(paging.from, paging.to)
@@ -450,7 +456,7 @@ function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer
         source: buoy.record.source,
       })),
       ...listOf(
-        shown.map(({ row }) => row),
+        shown.map(({ make }) => make()),
         parameters,
       ),
       count: all.length,
@@ -489,10 +495,11 @@ function readingsSearch(buoys: Known[], question: Asked): Answer {
 // Operation 8.
 function readingById(buoys: Known[], question: Asked): Answer {
   const buoy = find(buoys, question.buoyId)
-  const reading = buoy?.readings
-    .map((row) => fullReading(buoy, row, includedIn(question.parameters)))
-    .find((one) => JSON.stringify(one['id']) === question.readingId || one['uuid'] === question.readingId)
-  if (buoy === undefined || reading === undefined) return failure(404)
+  const row = buoy?.readings.find(({ time }) =>
+    [String(readingId(buoy.id, time)), uuidOf(buoy.id, time)].includes(question.readingId!),
+  )
+  if (buoy === undefined || row === undefined) return failure(404)
+  const reading = fullReading(buoy, row, includedIn(question.parameters))
   return success({ reading, buoy: { id: buoy.id, name: buoy.record.name } })
 }
 
@@ -523,8 +530,15 @@ function map(all: Known[], { parameters }: Asked, { asOf, passes }: World): Answ
     count: found.length,
     real_count: found.length - virtual,
     virtual_count: virtual,
-    decimals: decimals(all),
+    decimals: decimalsOnce(all),
   })
+}
+
+const DECIMALS = new WeakMap<Known[], JsonObject>()
+function decimalsOnce(buoys: Known[]): JsonObject {
+  const known = DECIMALS.get(buoys) ?? decimals(buoys)
+  DECIMALS.set(buoys, known)
+  return known
 }
 
 /** Of each source, by field: the most decimals of the newest 48 readings of its buoys, as JSON writes them. */

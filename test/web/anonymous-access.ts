@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { listening } from '../listening.ts'
 import { startLive, type Live } from '../live.ts'
 import { until } from '../until.ts'
-import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, visit } from './browser.ts'
+import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, SCRIPT_NAME, visit } from './browser.ts'
 
 const CONTACT = 'Ask <b>the harbour</b> & "crew"'
 
@@ -55,7 +55,6 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
           {},
           { credentials: 'include' },
           { cache: 'force-cache' },
-          { mode: 'cors', cache: 'default' },
           { referrer: '', referrerPolicy: 'no-referrer' },
           // A browser lets no page write this.
           { headers: { 'Sec-Fetch-Site': 'same-origin' } },
@@ -84,8 +83,7 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
         ])
         assert.equal(answer.status(), 401)
       }
-      const answer = await page.goto(address)
-      assert.equal(answer?.status(), 401)
+      assert.equal((await page.goto(address))?.status(), 401)
     },
   )
 }
@@ -129,15 +127,17 @@ export async function testKeyed(t: TestContext, browser: Browser, { snapshots }:
       const { page, errors } = await visit(t, browser, live, '')
       await drawn(page, PHYSICAL)
       assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+      await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
       await page.locator('#query').fill('reef')
-      await page.getByRole('option', { name: /Reef/ }).waitFor()
+      await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
       await page.locator('#query').press('Enter')
       await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
       await page.locator('.sub').getByText('48.30° N').waitFor()
       await page.locator('.hero').waitFor()
       await page.getByText('need an API key').waitFor()
       await page.getByText(`For a key: ${CONTACT}`).waitFor()
-      assert.equal(await page.locator('#content b').count(), 0)
+      assert.equal(await page.locator('#content b, #content img, #content script').count(), 0)
+      assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
       assert.deepEqual(await faults(page), [])
       // A shared address works as well.
       await page.reload()

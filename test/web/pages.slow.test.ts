@@ -7,19 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Client, runCliWell } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { testKeyed } from './anonymous-access.ts'
-import {
-  ACTIVE,
-  drawn,
-  faults,
-  IMAGE_NAME,
-  NO_MAP,
-  openBrowser,
-  PHONE,
-  PHYSICAL,
-  SCRIPT_NAME,
-  serveWorld,
-  visit,
-} from './browser.ts'
+import { ACTIVE, drawn, faults, NO_MAP, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 import { rounds } from '../rounds.ts'
 
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
@@ -65,19 +53,6 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     },
   )
 
-  await t.test('shows names that contain markup as text in the list, the search and the panel', async (t) => {
-    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
-    await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
-    await page.locator('#content').getByText(IMAGE_NAME).waitFor()
-    await page.locator('#query').fill('reef')
-    await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
-    await page.locator('#query').press('Enter')
-    await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
-    assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
-    assert.equal(await page.locator('#content img, #content script').count(), 0)
-    assert.deepEqual(errors, [])
-  })
-
   await t.test(
     'leads a stranger from a name to a season beside another year and to a curl line that works',
     async (t) => {
@@ -116,12 +91,8 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
         .waitFor()
       const line = String(await page.evaluate('navigator.clipboard.readText()'))
       assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
-      const answer = JSON.parse(
-        execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 }),
-      ) as {
-        status: string
-      }
-      assert.equal(answer.status, 'success')
+      const answer = execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 })
+      assert.match(answer, /^\{"status":"success"/)
       // The address can be shared: it has the view and not the key.
       assert.match(page.url(), /buoy=anglet&tab=seasons/)
       assert.ok(!(await page.locator('pre').last().textContent())?.includes(live.key), 'the key is not shown')
@@ -162,18 +133,15 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     assert.equal(linesOf((await saved('CSV: Forecast and tide')).bytes).length, 1 + 72)
     assert.deepEqual(errors, [])
 
-    const outcomes: [number | null, RegExp][] = [
+    for (const [status, sentence] of [
       [429, /^The download failed\. This hour’s quota is used up\. It is renewed at \d\d:00 UTC\.$/],
       [503, /^The download failed\. The server cannot answer right now\./],
-      [null, /^The download failed\. No connection\./],
-    ]
-    for (const [status, sentence] of outcomes) {
+    ] as const) {
       await page.route('**/readings?*format=csv', (route) =>
-        status === null ? route.abort() : route.fulfill({ status, json: { error: '', message: '' } }),
+        route.fulfill({ status, json: { error: '', message: '' } }),
       )
       await page.getByLabel('CSV: Readings of the chart').click()
       await page.locator('#download-said').getByText(sentence).waitFor()
-      await page.unroute('**/readings?*format=csv')
     }
   })
 
@@ -197,8 +165,6 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
       await page.getByText('Socoa').waitFor()
       await page.locator('.buoys a').first().click()
       await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-      await page.locator('#query').fill('santa cruz')
-      await page.getByRole('option', { name: 'Santa Cruz Place in California, United States' }).waitFor()
       await page.goto(`${origin}#lat=43.48&lng=-1.56`)
       await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
       await page.reload()
@@ -227,9 +193,8 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
       await page.locator('.facts').waitFor()
       const [readings, forecast] = await page.locator('.credit').allTextContents()
       assert.equal(readings, 'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0')
-      const heights = '[document.documentElement.scrollHeight, innerHeight]'
-      const [whole, seen] = await page.evaluate<[number, number]>(heights)
-      assert.equal(whole, seen, 'what is hidden in the panel does not make the page itself scroll')
+      const isWhole = await page.evaluate('document.documentElement.scrollHeight === innerHeight')
+      assert.ok(isWhole, 'what is hidden in the panel does not make the page itself scroll')
       const link = page.locator('.credit a')
       assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
       assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC$/)
@@ -315,19 +280,4 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     await page.getByText('This hour’s quota is used up.').first().waitFor()
     assert.deepEqual(await faults(page), [])
   })
-
-  await t.test(
-    'says when the server cannot be reached, keeps what it shows, and goes on by itself',
-    async (t) => {
-      const { page } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
-      await page.locator('#row-anglet').waitFor()
-      await page.context().setOffline(true)
-      await page.locator('#row-anglet').click()
-      await page.locator('#banner').getByText('No connection to the server').waitFor()
-      await page.locator('#live[data-state=lost]').waitFor()
-      await page.context().setOffline(false)
-      await page.locator('.hero').waitFor()
-      await page.locator('#banner').waitFor({ state: 'hidden' })
-    },
-  )
 })

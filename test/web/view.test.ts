@@ -51,11 +51,7 @@ const views: fc.Arbitrary<ViewState> = fc
     season: fc.constantFrom(...namesOf(SEASONS)),
     year: fc.option(fc.integer({ min: 1900, max: 2200 })),
     against: fc.option(fc.integer({ min: 1900, max: 2200 })),
-    units: fc.constantFrom(
-      {},
-      { height: 'ft' as const },
-      { speed: 'kn' as const, temperature: 'f' as const },
-    ),
+    units: fc.constantFrom({}, { height: 'ft' as const, speed: 'kn' as const, temperature: 'f' as const }),
   })
   // Without the null prototypes of fast-check's records.
   .map((view) => structuredClone(view))
@@ -78,28 +74,10 @@ test('The first view has an empty address, and any text in an address is a view.
       assert.deepEqual(parseView(formatView(view)), view)
     }),
   )
-  for (const nonsense of [
-    'map=1/2',
-    'map=1//2',
-    'map=99/0/0',
-    'map=1/91/0',
-    'map=NaN/0/0',
-    'buoy=../../x',
-    'buoy=<script>',
-    'buoy=Anglet',
-    'lat=91&lng=0',
-    'lat=1',
-    'year=x',
-    'days=3',
-    'from=2026-01-01',
-    'from=2026-01-02&to=2026-01-01',
-    'from=2026-13-01&to=2026-13-02',
-    'from=now-7d&to=now',
-    'beside=<b>',
-    'zone=mars',
-    'units=parsec,<script>',
-    'units=',
-  ]) {
+  const wrong = `map=1/2 map=1//2 map=99/0/0 map=1/91/0 map=NaN/0/0 buoy=../../x buoy=<script> buoy=Anglet
+    lat=91&lng=0 lat=1 year=x days=3 from=2026-01-01 from=2026-01-02&to=2026-01-01 from=2026-13-01&to=2026-13-02
+    from=now-7d&to=now beside=<b> zone=mars units=parsec,<script> units=`
+  for (const nonsense of wrong.split(/\s+/)) {
     assert.deepEqual(parseView(nonsense), FIRST_VIEW, nonsense)
   }
 })
@@ -148,13 +126,8 @@ test('A chart has all readings of a month, and of longer ranges buckets of which
   assert.equal(asked('2026-01-01', '2026-02-20', 400), '/v2/readings 7 1d')
   assert.equal(asked('2023-01-01', '2025-09-26', 4000), '/v2/readings 7 1d')
   assert.equal(asked('2023-01-01', '2025-09-27', 4000), '/v2/readings 7 1mo')
-  const { searchParams } = new URL(
-    trendAddress(
-      api,
-      Array.from({ length: 500 }, (_, i) => i),
-    ),
-    'http://a',
-  )
+  const many = Array.from({ length: 500 }, (_, i) => i)
+  const { searchParams } = new URL(trendAddress(api, many), 'http://a')
   assert.equal(searchParams.get('ids')!.split(',').length, 111)
 })
 
@@ -181,16 +154,8 @@ test('A curl line gives address and key to the shell unchanged, whatever they co
 test('On the map a reading of more than three hours ago is old and has its age, of satellites one of a day ago.', () => {
   const now = Date.parse('2026-11-22T12:00:00Z')
   const drawn = (time: string, virtual = false, name = 'A') => {
-    const buoy = {
-      id: 1,
-      slug: 'a',
-      name,
-      lat: 0,
-      lng: 0,
-      virtual,
-      last_reading: { significient_height: 1.84, time },
-    }
-    const active = [buoy as unknown as ActiveBuoy]
+    const place = { id: 1, slug: 'a', name, lat: 0, lng: 0, virtual }
+    const active = [{ ...place, last_reading: { significient_height: 1.84, time } } as unknown as ActiveBuoy]
     const [feature] = buoyFeatures(active, scalesOfSources(active, {}, METRIC), METRIC, now)
     return name === 'A' ? [feature?.properties.old, feature?.properties.label] : feature?.properties.name
   }
@@ -204,18 +169,18 @@ test('On the map a reading of more than three hours ago is old and has its age, 
 })
 
 test('A clock has the name that people near it use, in winter and in summer, else that of its city.', () => {
-  const nameOf = (zone: string, time: string): string => clockName(new Date(time), zoneOf(zone))
-  assert.deepEqual(
-    ['2026-01-15', '2026-07-15'].map((day) =>
-      ['America/Los_Angeles', 'Europe/Paris', 'Australia/Sydney', 'Indian/Reunion', 'Etc/GMT+6', 'UTC'].map(
-        (zone) => nameOf(zone, day),
-      ),
-    ),
-    [
-      ['PST', 'CET', 'AEDT', 'Reunion', 'UTC−6', 'UTC'],
-      ['PDT', 'CEST', 'AEST', 'Reunion', 'UTC−6', 'UTC'],
-    ],
-  )
+  const zones = [
+    'America/Los_Angeles',
+    'Europe/Paris',
+    'Australia/Sydney',
+    'Indian/Reunion',
+    'Etc/GMT+6',
+    'UTC',
+  ]
+  const namesAt = (day: string): string =>
+    zones.map((zone) => clockName(new Date(day), zoneOf(zone))).join(' ')
+  assert.equal(namesAt('2026-01-15'), 'PST CET AEDT Reunion UTC−6 UTC')
+  assert.equal(namesAt('2026-07-15'), 'PDT CEST AEST Reunion UTC−6 UTC')
 })
 
 test('A date has its year where that is not the year of now, by the clock that it is written in.', () => {
@@ -237,18 +202,10 @@ test('Zones of the open sea read as hours from UTC, with the sign that people ex
 test("A station's page is its network's own, and no identifier can make it lead elsewhere.", () => {
   assert.equal(stationPage('NDBC', '41001'), 'https://www.ndbc.noaa.gov/station_page.php?station=41001')
   assert.equal(stationPage('NDBC', 'FWYF1'), 'https://www.ndbc.noaa.gov/station_page.php?station=fwyf1')
-  assert.equal(
-    stationPage('Candhis', '06403'),
-    'https://candhis.cerema.fr/_public_/campagne.php?Y2FtcD0wNjQwMw==',
-  )
-  for (const [source, identifier] of [
-    ['NDBC', '41001&x=1'],
-    ['NDBC', '"><script>'],
-    ['Candhis', 'é'],
-    ['Candhis', '../06403'],
-    ['Somebody', '41001'],
-    ['constructor', '41001'],
-  ] as const) {
+  const candhis = 'https://candhis.cerema.fr/_public_/campagne.php?Y2FtcD0wNjQwMw=='
+  assert.equal(stationPage('Candhis', '06403'), candhis)
+  const wrong = 'NDBC:41001&x=1 NDBC:"><script> Candhis:é Candhis:../06403 Somebody:41001 constructor:41001'
+  for (const [source, identifier] of wrong.split(' ').map((each) => each.split(':'))) {
     assert.equal(stationPage(source, identifier), null, `${source} ${identifier}`)
   }
 })
