@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { tap } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
@@ -34,15 +34,11 @@ const FIRST = [
 /** A file's place among those; behind them for all others. */
 const rankOf = (file) => FIRST.findIndex((start) => file.startsWith(start)) + 1 || FIRST.length + 1
 /**
- * Fast files of these rooms run in one process for each room: they start no program, and Node would begin and load
- * the same modules for each anew, which takes half a second.
+ * Fast files run in one process for each folder: Node would begin and load the same modules for each anew, which takes
+ * half a second. Those that start a server wait for it, and have a process of their own. So has a file that waits for
+ * something before it has its tests: Node would call its `after` as soon as the tests of the others have ended.
  */
-const TOGETHER = /^test\/(builder(?!\/bulk)|dataset|index|operation|sea|snapshot|sources)\//
-/**
- * A file that waits for something before it has its tests is alone: Node would call its `after` as soon as the
- * tests of the others have ended.
- */
-const WAITS = /^(const .*)?\bawait /m
+const ALONE = /\b(startLive|startProgram|runCli)\w*\(|^(const .*)?\bawait /m
 const SLOWEST = 10
 /** What `missingTool` in programs.ts gives as the reason of a test that is skipped. */
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
@@ -107,19 +103,19 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-/** What Node runs as a file: one, or all of a room by a module that imports them one after another. */
+/** What Node runs as a file: one, or all of a folder by a module that imports them one after another. */
 function processesOf(files) {
-  const rooms = new Map()
+  const folders = new Map()
   for (const file of files) {
-    const isAlone = tierOf(file) !== 'fast' || tier === 'nightly' || WAITS.test(readFileSync(file, 'utf8'))
-    const room = (isAlone ? undefined : TOGETHER.exec(file)?.[1]) ?? file
-    rooms.set(room, [...(rooms.get(room) ?? []), file])
+    const isAlone = tierOf(file) !== 'fast' || tier === 'nightly' || ALONE.test(readFileSync(file, 'utf8'))
+    const name = isAlone ? file : dirname(file)
+    folders.set(name, [...(folders.get(name) ?? []), file])
   }
   // The largest begin first, since they take long.
-  const bySize = [...rooms].toSorted(([, one], [, other]) => other.length - one.length)
-  return bySize.map(([room, [file, ...others]]) => {
+  const bySize = [...folders].toSorted(([, one], [, other]) => other.length - one.length)
+  return bySize.map(([folder, [file, ...others]]) => {
     if (others.length === 0) return resolve(file)
-    const together = join(process.env.GROUNDSWELL_COMPILED, `${room}.mjs`)
+    const together = join(process.env.GROUNDSWELL_COMPILED, `${folder.replaceAll('/', '-')}.mjs`)
     const lines = [file, ...others].map(
       (one) => `import ${JSON.stringify(pathToFileURL(resolve(one)).href)}\n`,
     )
@@ -138,7 +134,7 @@ function begun({ file, name }) {
 /** Says which tests a process was at when its time was over. */
 function nameUnderWay({ name, details }) {
   if (details.error?.failureType !== 'testTimeoutFailure') return
-  const members = name.endsWith('.mjs') ? `/test/${basename(name, '.mjs')}/` : name
+  const members = name.endsWith('.mjs') ? `/${basename(name, '.mjs').replaceAll('-', '/')}/` : name
   for (const [file, names] of underWay) {
     if (!file.includes(members)) continue
     for (const test of names)

@@ -222,8 +222,12 @@ test('What is usual in a season is the median and the 10–90 % of its years, wh
       complete: true,
       point_count: values.length,
       points: values.map((value, k) => ({
-        ...{ bucket_index: k + 1, label: '', bucket_start: '', bucket_end: '', sample_count: 1 },
+        bucket_index: k + 1,
+        label: '',
+        bucket_start: '',
+        bucket_end: '',
         value,
+        sample_count: 1,
       })),
     }))
   assert.equal(usual(years([1], [2], [3], [4]), 2), null)
