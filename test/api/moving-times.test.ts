@@ -107,17 +107,7 @@ for (const answerCache of [0, 2 ** 20]) {
 
 test('Any other form is an error that says which are allowed.', () => {
   const get = asked(0)
-  for (const form of [
-    'now-',
-    'now-1',
-    'now-1w',
-    'now--1h',
-    'now-1.5h',
-    'now-1234567h',
-    'nowadays',
-    'NOW',
-    'now-1h1m',
-  ]) {
+  for (const form of 'now- now-1 now-1w now--1h now-1.5h now-1234567h nowadays NOW now-1h1m'.split(' ')) {
     const { status, text } = get(`/buoys/alpha-2/readings?start_date=${form}`)
     assert.equal(status, 422, form)
     assert.match((JSON.parse(text) as { message: string }).message, /^Parameter start_date .*now-24h/)

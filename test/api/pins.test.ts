@@ -79,6 +79,24 @@ test('Every operation answers a pinned read from the snapshot that it names.', (
   }
 })
 
+test('Newest readings are those of their snapshot, however often it or another one was asked for before.', () => {
+  const get = held(3, { answerCache: 0 })
+  const ask = (id: string, query: string): unknown[] =>
+    itemsOf(JSON.parse(get(`/buoys/alpha-2/readings?snapshot=${id}&${query}`).text) as Listed)
+  for (const [step, times] of [
+    [0, 3],
+    [1, 2],
+    [0, 1],
+    // So often that its rows replace those that are kept ready.
+    [2, 300],
+    [0, 2],
+    [1, 300],
+  ]) {
+    const all = ask(ids[step], 'order=asc').toReversed()
+    for (let i = 0; i < times; i++) assert.deepEqual(ask(ids[step], 'per_page=2'), all.slice(0, 2))
+  }
+})
+
 test('Without the parameter answers are the same bytes, head and body, whatever is held.', () => {
   const [one, three] = [held(1), held(3)]
   const alone = new AskedPath(views[2], { clock: () => NOW })

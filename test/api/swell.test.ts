@@ -12,12 +12,8 @@ import { temporaryFolder } from '../live.ts'
 import { timesOf, variable, type Variable, writePlatform } from '../sources/netcdf_file.ts'
 
 const MEMBERS = [
-  'swell_height',
-  'swell_period',
-  'swell_direction',
-  'wind_wave_height',
-  'wind_wave_period',
-  'wind_wave_direction',
+  ...'swell_height swell_period swell_direction wind_wave_height wind_wave_period'.split(' '),
+  ...'wind_wave_direction'.split(' '),
 ]
 type Parts = (number | null)[]
 const NONE: Parts = MEMBERS.map(() => null)

@@ -189,19 +189,7 @@ const ATTACKS: { readonly [name: string]: (target: Target) => Promise<void> } = 
       "'",
       '1e999',
     ]
-    const names = [
-      'lat',
-      'lng',
-      'bounds',
-      'ids',
-      'page',
-      'per_page',
-      'date',
-      'format',
-      'snapshot',
-      'include',
-      'x',
-    ]
+    const names = 'lat lng bounds ids page per_page date format snapshot include x'.split(' ')
     const values = [
       '-1',
       '1e308',

@@ -50,15 +50,7 @@ console.log(JSON.stringify(names))
 `,
   },
   orval: {
-    command: [
-      'orval/dist/bin/orval.js',
-      '--input',
-      'openapi.json',
-      '--output',
-      'orval.ts',
-      '--client',
-      'fetch',
-    ],
+    command: 'orval/dist/bin/orval.js --input openapi.json --output orval.ts --client fetch'.split(' '),
     program: `import { listBuoys } from './orval'
 const [baseUrl, key] = process.argv.slice(2)
 // Its paths begin below the address of the operations.

@@ -154,14 +154,11 @@ export function chart(buoys: Known[], question: Asked, world: World): Answer {
         harbour.item === null ? null : about(tideAt(harbour.item, time).height, 2, SAME_LEVEL_OF_CHARTS),
       ),
       ...(parts.includes('measures') && {
-        ...columnsOf([
-          'direction',
-          'peak_period',
-          'water_temperature',
-          'wind_speed',
-          'wind_direction',
-          'gust_speed',
-        ]),
+        ...columnsOf(
+          'direction peak_period water_temperature wind_speed wind_direction gust_speed'.split(
+            ' ',
+          ) as Column[],
+        ),
         forecast_wind_speed: ofForecast('wind_speed'),
         forecast_wind_direction: ofForecast('wind_direction'),
         forecast_wave_period: ofForecast('wave_period'),
@@ -194,15 +191,8 @@ function readingNear(buoys: readonly Ranked<Known>[], time: number) {
   return null
 }
 
-const TIDE_FIELDS = [
-  'height',
-  'time',
-  'direction',
-  'seconds_to_next_tide_change',
-  'next_tide',
-  'next_tide_height',
-  'harbor',
-]
+const TIDE_FIELDS =
+  'height time direction seconds_to_next_tide_change next_tide next_tide_height harbor'.split(' ')
 
 const tideOf = (harbour: Harbour | null, time: number): Expected => {
   if (harbour === null) return Object.fromEntries(TIDE_FIELDS.map((field) => [field, null]))
