@@ -129,8 +129,9 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
     )
   }
   if (records.length >= MAX_KEYS) throw new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
-  let id = newId()
-  while (records.some((record) => record.id === id)) id = newId()
+  let id = ''
+  do id = `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
+  while (records.some((record) => record.id === id))
   const key = newKeyText()
   const record = { id, owner, hash: hashOf(key), quota, created: timestampText(request.now) }
   return [[...records, record], { record, key }]
@@ -167,10 +168,6 @@ export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
 function checkedQuota(quota: number): number {
   if (!isQuota(quota)) throw new KeyCommandError(`quota must be an integer from 1 to ${MAX_QUOTA}`)
   return quota
-}
-
-function newId(): string {
-  return `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
 }
 
 function withRecord(records: readonly KeyRecord[], changed: KeyRecord): KeyRecord[] {

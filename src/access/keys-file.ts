@@ -27,9 +27,7 @@ export class KeysFileError extends Error {
 }
 
 /** A missing file has no keys. @throws KeysFileError when it cannot be read or is not a whole keys file */
-export function loadKeys(path: string): KeyRecord[] {
-  return readKeys(path) ?? []
-}
+export const loadKeys = (path: string): KeyRecord[] => readKeys(path) ?? []
 
 /** Null for a missing file. @throws KeysFileError as `loadKeys` does */
 function readKeys(path: string): KeyRecord[] | null {

@@ -11,7 +11,6 @@ import {
   refuses,
   StoreError,
   type ReadableStore,
-  type Store,
   type StoreContext,
 } from '../snapshot/store/store.ts'
 import type { KeyRecord } from './key-records.ts'
@@ -39,8 +38,8 @@ const TYPE = 'application/json'
 const MAX_TRIES = 20
 /** Each further try waits up to this much longer, so that commands which meet do not go on meeting. */
 const PAUSE_MS = 100
-/** No object has it. */
-const NO_ETAG = '"groundswell-has-no-such-etag"'
+/** No object has this ETag. Without conditions, one command would undo the revocation of another. */
+const NEVER = { ifMatch: '"groundswell-has-no-such-etag"', type: TYPE }
 
 /** Whether keys lie at an address, rather than at a path. */
 export function isAddress(place: string): boolean {
@@ -93,15 +92,6 @@ export function keysObject(address: string, context: StoreContext): KeySource & 
     return found
   }
 
-  /** Without conditions, one command would undo the revocation of another. */
-  async function expectConditions(target: Store, records: readonly KeyRecord[]): Promise<void> {
-    const same = Buffer.from(keysText(records))
-    if (await refuses(target, name, same, { ifMatch: NO_ETAG, type: TYPE })) return
-    throw new KeysFileError(
-      `${address}: the store ignores the condition If-Match, so two commands at once could undo each other; keep the keys in a store that obeys it, or behind a web server`,
-    )
-  }
-
   return {
     address,
     kind: isBucket ? 'bucket' : 'web',
@@ -123,7 +113,12 @@ export function keysObject(address: string, context: StoreContext): KeySource & 
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const { records, etag } = await now()
         if (made !== null && keysText(records) === made.text) return made.result
-        if (tries === 0 && etag !== null) await expectConditions(bucket, records)
+        const same = Buffer.from(keysText(records))
+        if (tries === 0 && etag !== null && !(await refuses(bucket, name, same, NEVER))) {
+          throw new KeysFileError(
+            `${address}: the store ignores the condition If-Match, so two commands at once could undo each other; keep the keys in a store that obeys it, or behind a web server`,
+          )
+        }
         const [wanted, result] = change(records)
         made = { text: keysText(wanted), result }
         const condition = etag === null ? { ifNoneMatch: '*' as const } : { ifMatch: etag }

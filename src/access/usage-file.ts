@@ -115,15 +115,9 @@ function parseUsage(text: string, now: number): Map<string, number> {
   return new Map(hour === hourText(now) ? entries : [])
 }
 
-export interface UsageKeeper {
-  flush(): void
-  /** Stops the timer and writes a last time, when no thread counts any more. */
-  close(): void
-}
-
 /**
  * Writes the counts to `path` every `intervalMs`: the bound on what a crash gives back. To be started after
- * {@link KeySlots.restore}. A failure is reported once until a write succeeds; serving goes on.
+ * {@link KeySlots.restore}, and closed when no thread counts any more. A failure is reported once until a write succeeds; serving goes on.
  */
 export function keepUsage(
   path: string,
@@ -131,7 +125,7 @@ export function keepUsage(
   clock: () => number,
   onError: (error: Error) => void,
   intervalMs = WRITE_INTERVAL_MS,
-): UsageKeeper {
+): { flush(): void; close(): void } {
   let written = ''
   let failing = false
   removeLeftovers(path)
@@ -157,11 +151,9 @@ export function keepUsage(
     }
   }
   const timer = setInterval(flush, intervalMs).unref()
-  return {
-    flush,
-    close() {
-      clearInterval(timer)
-      flush()
-    },
+  const close = (): void => {
+    clearInterval(timer)
+    flush()
   }
+  return { flush, close }
 }

@@ -9,14 +9,14 @@ export interface Named {
   readonly rank: number
 }
 
-/** Each word after a space. */
 const wordsOf = (text: string): string =>
   wordsIn(fold(text))
     .map((word) => ` ${signOf(word)}`)
     .join('')
 
 export class Places {
-  readonly #places: readonly { readonly name: string; readonly within: string; readonly rank: number }[]
+  /** Each word of them after a space. */
+  readonly #places: readonly Named[]
 
   constructor(places: readonly Named[]) {
     this.#places = places.map(({ name, within, rank }) => {

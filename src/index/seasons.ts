@@ -3,7 +3,7 @@ import { type Aggregates, type DayValues, yearDays } from './day-aggregates.ts'
 import { layBuckets, Samples, type MeasureRows } from './buckets.ts'
 import type { Measure } from '../sea/columns.ts'
 import { daysFromCivil, civilFromDays, DAY, daysInMonth, isLeapYear } from '../sea/time.ts'
-import { isDirection, type Aggregation } from './statistics.ts'
+import type { Aggregation } from './statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 
 /** First and last day of a season, at most a year long: an end before the start lies in the next year. */
@@ -24,11 +24,6 @@ const A_LEAP_YEAR = 2024
 /** Last day of a month (1 to 12) in any year: 29 for February. */
 export function lastDayOfMonth(month: number): number {
   return daysInMonth(A_LEAP_YEAR, month)
-}
-
-/** Whether some year has this day, as it has 29 February; integers expected. */
-export function isDayOfYear(month: number, day: number): boolean {
-  return month >= 1 && month <= 12 && day >= 1 && day <= lastDayOfMonth(month)
 }
 
 /** The season that starts in `year`: [start, end), epoch seconds. */
@@ -154,13 +149,7 @@ export class Series {
     count: new Int32Array(DAYS_OF_LEAP_YEAR),
   }
 
-  /** @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction. */
   constructor(query: SeriesQuery, lists: SeriesLists) {
-    const { startYear, endYear, measure, aggregation } = query
-    if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
-    if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
-      throw new RangeError('a direction has no minimum or maximum')
-    }
     this.#query = query
     this.#lists = lists
   }
@@ -180,27 +169,14 @@ export class Series {
     this.count = new Uint32Array(most)
   }
 
-  /** Buckets of the season worked out last, with and without points. */
-  get buckets(): number {
-    return this.#buckets
-  }
-
   /**
-   * First and last second of a bucket (the wall clock at the first is the label), and its ordinal in the season, from 1.
+   * First and last second of the bucket of a point (the wall clock at the first is the label), and its ordinal in the season, from 1.
    * Days count as in a leap year when the season spans 29 February; hour h of the day with ordinal d is
    * 24 (d − 1) + h + 1; weeks count from the season's start.
    */
-  bucketAt(index: number): { start: number; end: number; ordinal: number } {
-    return { start: this.#edges[index], end: this.#edges[index + 1] - 1, ordinal: this.#ordinals[index] }
-  }
-
-  bucketOf(point: number): number {
-    return this.#bucket[point]
-  }
-
-  /** The bucket of a point. */
   bucket(point: number): { start: number; end: number; ordinal: number } {
-    return this.bucketAt(this.#bucket[point])
+    const i = this.#bucket[point]
+    return { start: this.#edges[i], end: this.#edges[i + 1] - 1, ordinal: this.#ordinals[i] }
   }
 
   /** Works out the season of `year`, later than that of the last call. */

@@ -96,12 +96,9 @@ let cosines: Float64Array | undefined
 /** Whole degrees (0 to 359) of the mean of unit vectors, or NO_VALUE where directions cancel out. */
 export function circularMean(codes: Int32Array, n: number): number {
   const radians = Math.PI / (180 * MEASURES.direction.scale)
-  sines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
-    Math.sin(code * radians),
-  )
-  cosines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
-    Math.cos(code * radians),
-  )
+  const length = 360 * MEASURES.direction.scale
+  sines ??= Float64Array.from({ length }, (_, code) => Math.sin(code * radians))
+  cosines ??= Float64Array.from({ length }, (_, code) => Math.cos(code * radians))
   let east = 0
   let north = 0
   for (let i = 0; i < n; i++) {

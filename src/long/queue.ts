@@ -30,7 +30,7 @@ const LONGEST_WAIT_MS = 8000
 /** Longest time of an answer, which holds its snapshot; a long one has the time that its bytes need at 1.2 Mbit/s. */
 const LONGEST_MS = 120_000
 const LEAST_BYTES_PER_MS = 150
-const LOOK_INTERVAL_MS = 500
+const EXPIRY_INTERVAL_MS = 500
 /** Room that the writer of the pieces begins with. */
 const WRITER_BYTES = 256 * 1024
 
@@ -98,7 +98,7 @@ export class LongQueue {
   readonly #idle = new Set<Job>()
   readonly #writer = new JsonWriter(WRITER_BYTES)
   #isScheduled = false
-  #looks: NodeJS.Timeout | null = null
+  #expiry: NodeJS.Timeout | null = null
 
   constructor(options: QueueOptions) {
     this.#options = {
@@ -119,7 +119,7 @@ export class LongQueue {
       return null
     }
     this.#waiting.add(job)
-    this.#looks ??= setInterval(() => this.look(), LOOK_INTERVAL_MS).unref()
+    this.#expiry ??= setInterval(() => this.expire(), EXPIRY_INTERVAL_MS).unref()
     this.#workSoon()
     return job
   }
@@ -134,14 +134,14 @@ export class LongQueue {
     for (const jobs of [this.#waiting, this.#working, this.#idle]) jobs.delete(job)
     job.coder?.close()
     if (this.#waiting.size + this.#begun > 0) this.#workSoon()
-    else if (this.#looks !== null) {
-      clearInterval(this.#looks)
-      this.#looks = null
+    else if (this.#expiry !== null) {
+      clearInterval(this.#expiry)
+      this.#expiry = null
     }
   }
 
   /** Gives up what waits or takes too long. */
-  look(): void {
+  expire(): void {
     const now = this.#options.clock()
     for (const job of this.#waiting) if (now - job.askedAt > LONGEST_WAIT_MS) this.#giveUp(job)
     for (const job of [...this.#working, ...this.#idle]) {

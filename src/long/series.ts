@@ -3,7 +3,6 @@ import { hasMeasure } from '../index/latest.ts'
 import { type Measure, MEASURES } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import {
-  isDayOfYear,
   lastCompleteSeason,
   lastDayOfMonth,
   MOST_SEASONS,
@@ -158,7 +157,8 @@ function seasonOf(query: Query): SeasonDates {
     ['start', dates.startMonth, dates.startDay],
     ['end', dates.endMonth, dates.endDay],
   ] as const) {
-    if (isDayOfYear(month, day)) continue
+    // Some year has 29 February.
+    if (day <= lastDayOfMonth(month)) continue
     throw impossible(
       `${end}_day`,
       `Parameter ${end}_day is not a day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
@@ -263,8 +263,8 @@ function writePoints(
   const [hourly, circular] = [bucket === 'hour', isDirection(measure)]
   for (let point = 0; point < series.length; point++) {
     if (point > 0) writer.comma()
-    const [at, value] = [series.bucketOf(point), series.value[point]]
-    writeHead(writer, series.bucketAt(at), clock, hourly)
+    const value = series.value[point]
+    writeHead(writer, series.bucket(point), clock, hourly)
     if (value === NO_VALUE) writer.null()
     else if (circular) writer.integer(value)
     else writer.hundredths(value)

@@ -21,11 +21,11 @@ export interface KeyFigures {
   /** `file`, `bucket` or `web`. */
   backend: string
   count: number
-  /** False after a look that gave no good set; the last good one stays in force. */
+  /** False after a poll that gave no good set; the last good one stays in force. */
   isUp: boolean
 }
 
-export interface ServedKeys {
+export interface KeyService {
   entries(): Iterable<KeyEntry>
   figures(): KeyFigures
   /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
@@ -46,7 +46,7 @@ export function startKeys(
   config: Pick<ServeConfig, 'keys' | 'snapshots'>,
   counters: QuotaCounters,
   surroundings: KeySurroundings,
-): ServedKeys {
+): KeyService {
   const slots = new KeySlots(counters)
   const rings = new Rings(slots)
   const { log, clock, ...context } = surroundings

@@ -9,7 +9,7 @@ import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { LogLine } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'
-import { LOOK_INTERVAL_MS, StallDetector } from './watchdog.ts'
+import { CHECK_INTERVAL_MS, StallDetector } from './watchdog.ts'
 import type { ToWorker } from './worker-thread.ts'
 
 /** Many times what answers need, which are held outside of it. */
@@ -21,7 +21,7 @@ export interface LongThreadOptions {
   readonly log: LogLine
   /** The serving threads of the moment. */
   readonly workers: () => readonly Worker[]
-  readonly silentLooks?: number
+  readonly silentChecks?: number
   /** By default the usual thread. */
   readonly begin?: (start: LongStart) => Worker
 }
@@ -38,7 +38,7 @@ export class LongThread {
   #held: readonly IndexedSnapshot[] = []
   #changes: readonly Changes[] = []
   #onOpened: { resolve: () => void; reject: (error: Error) => void } | null = null
-  #looks: NodeJS.Timeout | null = null
+  #checks: NodeJS.Timeout | null = null
   #isClosed = false
   replaced = 0
 
@@ -103,7 +103,7 @@ export class LongThread {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    if (this.#looks !== null) clearInterval(this.#looks)
+    if (this.#checks !== null) clearInterval(this.#checks)
     await this.#thread?.terminate()
   }
 
@@ -119,18 +119,18 @@ export class LongThread {
   }
 
   #watch(thread: Worker, signs: Int32Array): void {
-    const stalls = new StallDetector(this.#options.silentLooks)
-    const looks = setInterval(() => {
-      if (!stalls.look(Atomics.load(signs, 0))) return
-      clearInterval(looks)
+    const stalls = new StallDetector(this.#options.silentChecks)
+    const checks = setInterval(() => {
+      if (!stalls.isStalled(Atomics.load(signs, 0))) return
+      clearInterval(checks)
       this.#options.log('the thread of long answers gives no sign of life, and is ended', 'error')
       void thread.terminate()
-    }, LOOK_INTERVAL_MS).unref()
-    this.#looks = looks
+    }, CHECK_INTERVAL_MS).unref()
+    this.#checks = checks
   }
 
   #hasExited(code: number): void {
-    if (this.#looks !== null) clearInterval(this.#looks)
+    if (this.#checks !== null) clearInterval(this.#checks)
     this.#thread = null
     // The next one opens all that is held at its start.
     this.#onOpened?.resolve()

@@ -10,7 +10,7 @@ import { readManifest, type LoadedParts, type PublishedManifest } from '../snaps
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { LogLine } from '../system/log.ts'
 
-/** Time between two looks at the folder. A watch on it mostly notices sooner. */
+/** Time between two polls of the folder. A watch on it mostly notices sooner. */
 const POLL_INTERVAL_MS = 1000
 /** The first pause after a refusal, twice as long each time: parts may arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
@@ -110,11 +110,11 @@ export class Reloader {
   start(): void {
     if (this.#options.fixed) return
     if (this.#timer !== null) return
-    this.#timer = setInterval(() => void this.look(), POLL_INTERVAL_MS)
+    this.#timer = setInterval(() => void this.poll(), POLL_INTERVAL_MS)
     try {
       // Some file systems cannot be watched. Polling is enough then.
       this.#watcher = watch(this.#options.dir, (_event, file) => {
-        if (file === MANIFEST_FILE) void this.look()
+        if (file === MANIFEST_FILE) void this.poll()
       })
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
@@ -131,30 +131,30 @@ export class Reloader {
     if (this.#timer !== null) clearInterval(this.#timer)
   }
 
-  /** With `force`, also looks at a snapshot that was refused before. Never rejects. */
-  async look(force = false): Promise<void> {
+  /** With `force`, also tries a snapshot that was refused before. Never rejects. */
+  async poll(force = false): Promise<void> {
     if (force) this.#refused = null
     if (this.#running !== null) {
       this.#again = true
       await this.#running
       return
     }
-    this.#running = this.#lookUntilQuiet()
+    this.#running = this.#pollUntilQuiet()
     await this.#running
   }
 
-  async #lookUntilQuiet(): Promise<void> {
+  async #pollUntilQuiet(): Promise<void> {
     try {
       do {
         this.#again = false
-        await this.#lookOnce()
+        await this.#pollOnce()
       } while (this.#again)
     } finally {
       this.#running = null
     }
   }
 
-  async #lookOnce(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     const { dir, clock, log } = this.#options
     let seen = ''
     try {

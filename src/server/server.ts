@@ -21,7 +21,7 @@ import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
 import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
-import { startKeys, type ServedKeys } from './key-service.ts'
+import { startKeys, type KeyService } from './key-service.ts'
 import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { arePagesMade, startSite, waitForPages } from './site-files.ts'
@@ -38,9 +38,9 @@ const WATCHED_MS = 60_000
 /** At most a quarter of the drain time: balancers first need two intervals of their checks. */
 const LAST_ANSWERS_MS = 500
 
-const LOOK_INTERVAL_MS = 20
-/** Looks in a row that find no connection: clients that still ask open the next one sooner. */
-const EMPTY_LOOKS = 5
+const POLL_INTERVAL_MS = 20
+/** Polls in a row that find no connection: clients that still ask open the next one sooner. */
+const EMPTY_POLLS = 5
 
 /** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
 const PATIENCE_MS = 10_000
@@ -88,7 +88,7 @@ export class RunningServer {
   readonly #surroundings: Surroundings
   readonly #engine: EngineChoice
   readonly #count: number
-  readonly #keys: ServedKeys
+  readonly #keys: KeyService
   /** Null where this server counts alone. */
   readonly #quotas: QuotaExchange | null
   readonly #hours: { stop(): void }
@@ -147,7 +147,7 @@ export class RunningServer {
       workers: () => this.#workers.threads,
     })
     this.#reloader = this.#makeReloader(common)
-    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
+    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
     this.#status = this.#makeStatus()
     this.#metrics = this.#makeMetrics(common)
   }
@@ -262,7 +262,7 @@ export class RunningServer {
       // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
       await orLate(this.#surroundings.mirror?.start(), signal)
       signal?.throwIfAborted()
-      await this.#reloader.look()
+      await this.#reloader.poll()
       if (this.#surroundings.fixed && this.#reloader.snapshot === null && signal?.aborted !== true) {
         throw new SnapshotError(this.#reloader.state.error ?? 'the snapshot cannot be served')
       }
@@ -318,7 +318,7 @@ export class RunningServer {
   /** Looks for a snapshot now, and again at one that was refused. */
   async reload(): Promise<void> {
     await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
-    await this.#reloader.look(true)
+    await this.#reloader.poll(true)
   }
 
   /**
@@ -459,7 +459,7 @@ async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<v
   await Promise.race([done, stopped])
 }
 
-export interface Draining {
+interface Draining {
   drainMs: number
   /** Whether a balancer asks for readiness, and so needs the time to see that there is none. */
   isWatched: boolean
@@ -471,12 +471,12 @@ export interface Draining {
  * Resolves when no connection is left, at the latest after the drain time. Only where nobody watches does the
  * port close early: a balancer that has not asked yet would find it closed.
  */
-export async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
+async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
   const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
   let empty = 0
   const isEmpty = (): boolean => {
     empty = open() === 0 ? empty + 1 : 0
-    return empty >= EMPTY_LOOKS
+    return empty >= EMPTY_POLLS
   }
   await until(() => isEmpty() && !isWatched, drainMs - lastAnswersMs)
   stopListening()
@@ -486,6 +486,6 @@ export async function drain({ drainMs, isWatched, open, stopListening }: Drainin
 async function until(holds: () => boolean, ms: number): Promise<void> {
   const end = performance.now() + ms
   while (performance.now() < end && !holds()) {
-    await sleep(Math.min(LOOK_INTERVAL_MS, Math.max(0, end - performance.now())))
+    await sleep(Math.min(POLL_INTERVAL_MS, Math.max(0, end - performance.now())))
   }
 }

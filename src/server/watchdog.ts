@@ -1,34 +1,34 @@
 /**
- * Finds stalled threads. Progress of any kind counts, so a busy thread is not stalled. Looks and not seconds
- * count, because nobody looks while the machine sleeps or the process is stopped.
+ * Finds stalled threads. Progress of any kind counts, so a busy thread is not stalled. Checks and not seconds
+ * count, because nobody checks while the machine sleeps or the process is stopped.
  */
 import { NO_ROUTE } from '../http/exchange.ts'
 
-export const LOOK_INTERVAL_MS = 1000
-/** Looks in a row without progress; nothing takes longer than some 0.1 s. */
-const STALLED_LOOKS = 15
-/** More looks before the first progress: the thread loads the program. */
-const STALLED_LOOKS_AT_START = 60
+export const CHECK_INTERVAL_MS = 1000
+/** Checks in a row without progress; nothing takes longer than some 0.1 s. */
+const STALLED_CHECKS = 15
+/** More checks before the first progress: the thread loads the program. */
+const STALLED_CHECKS_AT_START = 60
 
 export class StallDetector {
-  readonly #looks: number
+  readonly #checks: number
   #done = 0
   #missed = 0
 
-  constructor(looks = STALLED_LOOKS) {
-    this.#looks = looks
+  constructor(checks = STALLED_CHECKS) {
+    this.#checks = checks
   }
 
   /** `done` counts up with whatever the thread does. @returns whether the thread is stalled */
-  look(done: number): boolean {
+  isStalled(done: number): boolean {
     this.#missed = done === this.#done ? this.#missed + 1 : 0
     this.#done = done
-    return this.#missed >= (done === 0 ? STALLED_LOOKS_AT_START : this.#looks)
+    return this.#missed >= (done === 0 ? STALLED_CHECKS_AT_START : this.#checks)
   }
 
   /** Seconds without progress. */
   get seconds(): number {
-    return (this.#missed * LOOK_INTERVAL_MS) / 1000
+    return (this.#missed * CHECK_INTERVAL_MS) / 1000
   }
 }
 

@@ -1,5 +1,5 @@
 /** The workers as one: they start and switch snapshots together, and each is replaced when it dies. */
-import { LOOK_INTERVAL_MS, within } from './watchdog.ts'
+import { CHECK_INTERVAL_MS, within } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
@@ -55,7 +55,7 @@ export class Workers {
   readonly #members: (WorkerThread | null)[]
   /** All threads that run, also those that are not ready yet. */
   readonly #threads = new Set<WorkerThread>()
-  #looks: NodeJS.Timeout | null = null
+  #checks: NodeJS.Timeout | null = null
   /** Oldest first; the last is served. */
   #held: readonly IndexedSnapshot[] = []
   #changes: readonly Changes[] = []
@@ -84,7 +84,7 @@ export class Workers {
 
   /** Resolves when all workers are ready to listen. @throws Error when one ends before. */
   async start(): Promise<void> {
-    this.#looks = setInterval(() => this.#look(), LOOK_INTERVAL_MS)
+    this.#checks = setInterval(() => this.#checkForStalls(), CHECK_INTERVAL_MS)
     for (let thread = 0; thread < this.#members.length; thread++) {
       if (this.#closing) return
       await this.#startOne(thread)
@@ -154,7 +154,7 @@ export class Workers {
    */
   async close(atOnce = false): Promise<boolean> {
     this.#closing = true
-    if (this.#looks !== null) clearInterval(this.#looks)
+    if (this.#checks !== null) clearInterval(this.#checks)
     const patience = atOnce ? CLOSE_PATIENCE_AT_ONCE_MS : CLOSE_PATIENCE_MS
     const ended = await Promise.all([...this.#threads].map((member) => this.#end(member, patience)))
     return ended.every((each) => each)
@@ -268,10 +268,10 @@ export class Workers {
     this.#replace(thread, performance.now() - member.since < YOUNG_MS ? REPLACE_AFTER_MS : 0)
   }
 
-  #look(): void {
+  #checkForStalls(): void {
     for (const member of this.#threads) {
       const { thread, heartbeat, stallDetector, preparing } = member
-      if (!stallDetector.look(heartbeat.progress) || this.#hasStalled) continue
+      if (!stallDetector.isStalled(heartbeat.progress) || this.#hasStalled) continue
       this.#hasStalled = true
       const route = Atomics.load(heartbeat.serving, 0)
       const doing =

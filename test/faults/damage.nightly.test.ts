@@ -37,7 +37,7 @@ async function scene(
     log: (...event) => void (event[1] === 'debug' || log.push(lineText(...event))),
     serve: async (_held: readonly LoadedSnapshot[]) => {},
   })
-  await reloader.look()
+  await reloader.poll()
   assert.equal(reloader.snapshot?.id, ids[0])
   return {
     ...at,
@@ -45,7 +45,7 @@ async function scene(
     reloader,
     async announce() {
       at.announce(1)
-      await reloader.look()
+      await reloader.poll()
     },
   }
 }
@@ -75,13 +75,13 @@ test('A clock that jumps at every look neither spoils a reload nor moves the nex
   renameSync(at.path('later'), at.path(part))
   const began = performance.now()
   // It is not its time yet, whatever the clock says.
-  await at.reloader.look()
+  await at.reloader.poll()
   assert.equal(at.reloader.state.refused, refused)
   assert.equal(at.reloader.snapshot?.id, ids[0])
   while (at.reloader.snapshot?.id !== ids[1]) {
     assert.ok(performance.now() - began < 10_000, 'it is not tried again')
     await new Promise((resolve) => setTimeout(resolve, 50))
-    await at.reloader.look()
+    await at.reloader.poll()
   }
   assert.equal(at.reloader.state.error, null)
 })

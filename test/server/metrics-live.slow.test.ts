@@ -1,6 +1,6 @@
 /** `/metrics` of a real server: what it counts is what was asked, whatever the answer. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fixtureSnapshots } from '../built_once.ts'
 import { adminOf, exchange, type Live, startLive } from '../live.ts'
@@ -24,21 +24,14 @@ async function scrape(live: Live, requests = 0): Promise<{ text: string; samples
   }
 }
 
-async function start(t: TestContext, args: string[] = [], quota = 1_000_000): Promise<Live> {
-  return startLive(t, {
-    snapshots: await fixtureSnapshots(),
-    args: ['--admin-port=0', '--admin-host=127.0.0.1', ...args],
-    quota,
-  })
-}
-
 for (const engine of SLOW_ENGINES) {
   test(
     `Every request is counted by method, route and status, whatever its answer (${engine}).`,
     { skip: missing(engine) },
     async (t) => {
       const quota = 30
-      const live = await start(t, [`--engine=${engine}`], quota)
+      const args = ['--admin-port=0', '--admin-host=127.0.0.1', `--engine=${engine}`]
+      const live = await startLive(t, { snapshots: await fixtureSnapshots(), args, quota })
       const expected = new Map<string, number>()
       let requests = 0
       let bytes = 0

@@ -3,13 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_ROUTE } from '../../src/http/exchange.ts'
-import { Heartbeat } from '../../src/server/watchdog.ts'
-import { StallDetector } from '../../src/server/watchdog.ts'
+import { Heartbeat, StallDetector } from '../../src/server/watchdog.ts'
 
 /** The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none does. */
 function found(done: readonly number[]): number {
   const stalls = new StallDetector()
-  return done.findIndex((each) => stalls.look(each)) + 1
+  return done.findIndex((each) => stalls.isStalled(each)) + 1
 }
 
 const times = (length: number, done: number): number[] => Array.from({ length }, () => done)
@@ -18,7 +17,7 @@ test('A thread without progress for fifteen looks is stalled.', () => {
   assert.equal(found(times(15, 7)), 0)
   assert.equal(found(times(16, 7)), 16)
   const stalls = new StallDetector()
-  for (const done of times(16, 7)) stalls.look(done)
+  for (const done of times(16, 7)) stalls.isStalled(done)
   assert.equal(stalls.seconds, 15)
 })
 
