@@ -1,6 +1,6 @@
 /** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
 import type { TSchema } from 'typebox'
-import { openAltimetry } from './altimetry/altimetry.ts'
+import { openAltimetry } from './altimetry.ts'
 import { openCandhis } from './candhis.ts'
 import { CMEMS_OPTIONS, openCmems } from './cmems.ts'
 import { openCsv } from './csv.ts'

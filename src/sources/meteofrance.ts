@@ -9,11 +9,10 @@ import { type RowHead, Stations, UNCOUNTED, WaitingRows } from './reading/statio
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { digitsAt } from './reading/fields.ts'
 import { eachRow, knownColumn, type TakeRow } from './reading/measured-values.ts'
-import { epochSeconds, isoSeconds } from './reading/times.ts'
+import { isoTime, timeReader } from './reading/times.ts'
 import { listSource, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
-import { openText, type TextTable } from './reading/text-table.ts'
+import { openText } from './reading/text-table.ts'
 
 const SOURCE = 'Météo-France'
 
@@ -86,7 +85,7 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow<RowHead>): void
   )
   const headOf = (): RowHead | null => {
     const station = table.text(stationColumn)
-    const time = stampOf(bytes, table, dateColumn)
+    const time = momentOf(table.text(dateColumn))
     const [lat, lng] = [latColumn, lonColumn].map((column) => table.number(column) ?? Infinity)
     const isPlaced = !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
     if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPlaced) {
@@ -113,12 +112,6 @@ function anchoredBuoy(station: string): string | null {
     : station
 }
 
-/** Reads `YYYYMMDDhhmmss` or ISO 8601 (UTC) as epoch seconds, or −1. */
-function stampOf(bytes: Buffer, { fields }: TextTable, column: number): number {
-  const from = fields.starts[column]
-  if (fields.ends[column] - from !== 14) return isoSeconds(bytes, from, fields.ends[column], 'any')
-  const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) =>
-    digitsAt(bytes, from + at, from + at + (i === 0 ? 4 : 2)),
-  )
-  return epochSeconds(year, month, day, hour, minute, second)
-}
+const stamp = timeReader('YYYYMMDDHHmmss')!
+/** Epoch seconds of a stamp or a time in ISO 8601, both UTC, or −1. */
+const momentOf = (text: string): number => (/^\d{14}$/.test(text) ? stamp(text) : isoTime(text))

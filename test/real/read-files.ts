@@ -42,11 +42,10 @@ export function readBuoys({ ndbc, candhis }: RealFolders): BuoyWithoutPlace[] {
   return [...readNdbc(ndbc), ...readCandhis(candhis)]
 }
 
-/** The world that the buoys make at `asOf`, in epoch seconds; null: at their newest reading. */
+/** The world that the buoys make at their newest reading. */
 export function worldOf(
   buoys: readonly BuoyWithoutPlace[],
   placeOf: (buoy: BuoyWithoutPlace) => Place,
-  asOf: number | null,
 ): World {
   let newest = 0
   for (const { rows } of buoys) {
@@ -54,7 +53,7 @@ export function worldOf(
   }
   return {
     ...NO_SEA,
-    asOf: asOf ?? newest,
+    asOf: newest,
     sources: [
       { name: 'NDBC', network: 'national', credit: '', licence: '' },
       { name: 'Candhis', network: 'coastal', credit: '', licence: '' },
@@ -148,7 +147,7 @@ function readStations(folder: string): Map<string, Station> {
 }
 
 /** A line of a station's file: each measured column by its present name, null where nothing was measured. */
-export interface StationLine {
+interface StationLine {
   time: number
   values: { [column: string]: number | null }
 }
@@ -185,7 +184,7 @@ function isArchiveMissing(column: string, text: string): boolean {
   return value === 99
 }
 
-export const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST']
+const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST']
 const RENAMED: { [old: string]: string } = { '#YY': 'YY', YYYY: 'YY', WD: 'WDIR' }
 
 /** The lines of all stations of a folder, each time of a station once. */
@@ -242,7 +241,7 @@ function numberOf(text: string, file: string): number {
  * from the first of the others that has it. Without APD there are no repeats. The other lines keep their wind
  * and water temperature.
  */
-export function withoutRepeats(lines: StationLine[]): WorldRow[] {
+function withoutRepeats(lines: StationLine[]): WorldRow[] {
   const ordered = lines.toSorted((a, b) => a.time - b.time)
   const runs: StationLine[][] = []
   for (const line of ordered.filter(({ values }) => values['WVHT'] !== null)) {

@@ -7,10 +7,9 @@
  * with made-up data in test/sources and test/api as well.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { gunzipSync } from 'node:zlib'
 import tzLookup from '@photostructure/tz-lookup'
 import { iso1A2Code } from '@rapideditor/country-coder'
 import * as fc from 'fast-check'
@@ -43,9 +42,6 @@ const REQUESTS = 200
 
 /** The buoys with ten seasons of rows, 2013 to 2022. */
 const LONG = ['06403', '46240']
-/** A buoy of 46 days whose wind comes every ten minutes, some with and most without waves. */
-const WINDY = '41001'
-
 type Requests = ReturnType<typeof requestsFor>
 
 interface Rehearsal {
@@ -57,11 +53,9 @@ interface Rehearsal {
 }
 
 /** Builds a snapshot of the folders, serves it, and reads the same files into an oracle. */
-async function rehearse(t: TestContext, folders: RealFolders, asOf: string | null): Promise<Rehearsal> {
+async function rehearse(t: TestContext, folders: RealFolders): Promise<Rehearsal> {
   const sources = ['--source', `ndbc:${folders.ndbc}`, '--source', `candhis:${folders.candhis}`]
-  const live = await startLive(t, {
-    sourceArgs: asOf === null ? sources : [...sources, '--as-of', asOf],
-  })
+  const live = await startLive(t, { sourceArgs: sources })
   const client = new Client(live)
 
   const countries = await countriesByIdentifier(client)
@@ -70,7 +64,7 @@ async function rehearse(t: TestContext, folders: RealFolders, asOf: string | nul
     country: iso1A2Code([lng, lat]) ?? countries.get(identifier) ?? null,
     timezone: tzLookup(lat, lng),
   })
-  const world = worldOf(readBuoys(folders), placeOf, asOf === null ? null : Date.parse(asOf) / 1000)
+  const world = worldOf(readBuoys(folders), placeOf)
   const oracle = makeOracle(world)
   const ids = idsOf(oracle)
   return {
@@ -218,7 +212,7 @@ async function compareShares(
 }
 
 test('Real files up to their newest reading are answered as a naive reading of them says.', async (t) => {
-  const rehearsal = await rehearse(t, { ...REAL, ndbc: linked(t, []) }, null)
+  const rehearsal = await rehearse(t, { ...REAL, ndbc: linked(t) })
   const { ask, buoyId, world } = rehearsal
   // Nothing else here would notice a reading that loses files or rows.
   assert.equal(world.buoys.length, 80)
@@ -242,81 +236,16 @@ test('Real files up to their newest reading are answered as a naive reading of t
   await t.test('Series of the ten seasons that are answered unasked.', async () => {
     for (const identifier of LONG) await ask(allSeries(buoyId(identifier), WAVES, '')[0])
   })
-  await compareShares(t, rehearsal, READING_SHARES)
-})
-
-test('Real files up to a moment inside them are answered as a naive reading of them says.', async (t) => {
-  const folders = { ...REAL, ndbc: withMoreArchive(t) }
-  const rehearsal = await rehearse(t, folders, '2023-09-20T12:34:56Z')
-  const { ask, buoyId, world } = rehearsal
-  assert.equal(world.buoys.length, 82)
-  await t.test(
-    'Series of a buoy with wind between its readings, and of whose days two feeds tell.',
-    async () => {
-      const series = allSeries(buoyId(WINDY), [...WAVES, ...WEATHER], '&start_year=2022&end_year=2023')
-      for (const request of series) await ask(request)
-    },
-  )
-  await compareShares(t, rehearsal, BUOY_SHARES)
-  await compareShares(t, rehearsal, READING_SHARES)
+  await compareShares(t, rehearsal, [...BUOY_SHARES, ...READING_SHARES])
 })
 
 /**
- * NDBC's folder, as links, with more in its archive: excerpts of older generations of files, and a file for
- * days that the real-time feed of a buoy has too.
+ * NDBC's folder, as links, without the newest rows of a thousand stations, which are of other years.
  */
-function withMoreArchive(t: TestContext): string {
-  const folder = linked(t, ['stdmet'])
-  mkdirSync(join(folder, 'stdmet'))
-  for (const name of readdirSync(join(REAL.ndbc, 'stdmet'))) {
-    symlinkSync(join(REAL.ndbc, 'stdmet', name), join(folder, 'stdmet', name))
-  }
-  for (const name of readdirSync(join(REAL.ndbc, 'stdmet-variants'))) {
-    // "46001h1974_excerpt.txt", "wpow1h1998_excerpt_crlf.txt"; one does not say whose it is and goes to the
-    // latter.
-    const [, station, year] = /^(?:(\w{5})h)?(\d{4})_/.exec(name)!
-    const link = `${station ?? 'wpow1'}h${year}.txt`
-    symlinkSync(join(REAL.ndbc, 'stdmet-variants', name), join(folder, 'stdmet', link))
-  }
-  const realtime = gunzipSync(readFileSync(join(REAL.ndbc, 'realtime2', `${WINDY}.txt.gz`))).toString('utf8')
-  writeFileSync(join(folder, 'stdmet', `${WINDY}h2023.txt`), archiveOf(realtime))
-  return folder
-}
-
-/**
- * NDBC's folder, as links, without the newest rows of a thousand stations, which are of other years, and what
- * is named.
- */
-function linked(t: TestContext, without: readonly string[]): string {
+function linked(t: TestContext): string {
   const folder = temporaryFolder(t)
   for (const name of readdirSync(REAL.ndbc)) {
-    if (name !== 'latest_obs' && !without.includes(name))
-      symlinkSync(join(REAL.ndbc, name), join(folder, name))
+    if (name !== 'latest_obs') symlinkSync(join(REAL.ndbc, name), join(folder, name))
   }
   return folder
-}
-
-/** What the archive writes where nothing was measured, behind the five fields of the time. */
-const NINES = '999 99.0 99.0 99.00 99.00 99.00 999 9999.0 999.0 999.0 999.0 99.0 99.00'.split(' ')
-
-/**
- * An archive file of every third line of a real-time file: heights are a centimetre more, half of the periods
- * are missing.
- */
-function archiveOf(realtime: string): string {
-  const [header, units, ...lines] = realtime
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-  const [height, period, tendency] = ['WVHT', 'DPD', 'PTDY'].map((label) => header.indexOf(label))
-  const kept = lines.filter((_, index) => index % 3 === 0).reverse()
-  for (const [index, cells] of kept.entries()) {
-    if (cells[height] !== 'MM') cells[height] = (Number(cells[height]) + 0.01).toFixed(2)
-    if (index % 2 === 0) cells[period] = 'MM'
-  }
-  const archived = [header, units, ...kept].map((cells) => {
-    cells.splice(tendency, 1)
-    return cells.map((text, index) => (text === 'MM' && index >= 5 ? NINES[index - 5] : text)).join(' ')
-  })
-  return `${archived.join('\n')}\n`
 }

@@ -1,18 +1,14 @@
-/**
- * Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write,
- * and a real day, grouped and averaged again from the raw points.
- */
+/** Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Dataset, File } from 'h5wasm/node'
-import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
+import { File } from 'h5wasm/node'
+import { openAltimetry } from '../../src/sources/altimetry.ts'
 import { type Files, folderOf, gives, record } from './recorder.ts'
 import { EPOCH_2000, flags, type Point, type Shape, writeL3, writeNetcdf } from './netcdf_file.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
-import { kilometres } from '../oracle/oracle.ts'
 
 const seconds = (text: string) => Date.parse(text) / 1000
 
@@ -354,134 +350,4 @@ test('Passes that run against the direction of their number are reported.', asyn
     ],
   })
   assert.equal(passes.length, 2)
-})
-
-const REAL_DAY = new URL('../../../shared/data/altimetry-l3/', import.meta.url).pathname
-const realFiles = existsSync(REAL_DAY) ? readdirSync(REAL_DAY) : []
-const withRealDay = {
-  skip: realFiles.length === 0 && 'the real day of Sentinel-3 is not on this machine',
-  timeout: 600_000,
-}
-
-interface RawPoint {
-  time: number
-  lat: number
-  lng: number
-  millimetres: number
-}
-
-/** Every point of one satellite's day, in order. */
-function rawPoints(satellite: string): RawPoint[] {
-  const points: RawPoint[] = []
-  for (const name of realFiles.filter((file) => file.includes(`_${satellite}_`))) {
-    const file = new File(join(REAL_DAY, name), 'r')
-    const values = (variable: string) => (file.get(variable) as Dataset).value as Int32Array
-    const [time, lat, lng, height] = ['time', 'latitude', 'longitude', 'VAVH'].map(values)
-    for (let i = 0; i < time.length; i++) {
-      points.push({
-        time: time[i] + EPOCH_2000,
-        lat: lat[i] / 1e6,
-        lng: lng[i] / 1e6,
-        millimetres: height[i],
-      })
-    }
-    file.close()
-  }
-  return points.toSorted((a, b) => a.time - b.time)
-}
-
-/** Cuts where the satellite changes between climbing and sinking, by each point's own neighbours. */
-function halfOrbits(points: RawPoint[]): { ascending: boolean; points: RawPoint[] }[] {
-  const climbing = (i: number): boolean => {
-    const near = [points[i - 1], points[i + 1]].find(
-      (other) => other && Math.abs(other.time - points[i].time) <= 3,
-    )
-    if (near === undefined) return groups.at(-1)!.ascending
-    return (near.lat - points[i].lat) * (near.time - points[i].time) > 0
-  }
-  const groups: { ascending: boolean; points: RawPoint[] }[] = []
-  for (let i = 0; i < points.length; i++) {
-    const ascending = climbing(i)
-    const last = groups.at(-1)
-    if (last?.ascending === ascending && points[i].time - last.points.at(-1)!.time < 3000)
-      last.points.push(points[i])
-    else groups.push({ ascending, points: [points[i]] })
-  }
-  return groups
-}
-
-test('A real day of Sentinel-3 gives the passes that its raw points show.', withRealDay, async () => {
-  const { passes, counts } = await read(REAL_DAY)
-  const silent = passes.filter(({ observations }) => observations.length === 0).map(({ mission }) => mission)
-  assert.deepEqual(silent.toSorted(), ['sentinel-3a', 'sentinel-3b'])
-  assert.equal(passes.length, 58)
-  const doubt = 'passes give no virtual buoy a reading × 2: Sentinel-3A, Sentinel-3B'
-  let points = 0
-  for (const [satellite, mission, cycle, first] of [
-    ['s3a', 'sentinel-3a', 81, 517],
-    ['s3b', 'sentinel-3b', 62, 232],
-  ] as const) {
-    const groups = halfOrbits(rawPoints(satellite))
-    const own = passes.filter((pass) => pass.mission === mission)
-    assert.equal(groups.length, 29)
-    assert.equal(own.length, 29)
-    groups.forEach((group, i) => {
-      points += group.points.length
-      const pass = own[i]
-      assert.deepEqual([pass.cycle, pass.number], [cycle, first + i])
-      assert.equal(pass.number % 2 === 1, group.ascending)
-      assert.deepEqual([pass.startedAt, pass.endedAt], [group.points[0].time, group.points.at(-1)!.time])
-      const lats = group.points.map(({ lat }) => lat)
-      assert.deepEqual([pass.bounds.south, pass.bounds.north], [Math.min(...lats), Math.max(...lats)])
-      // A half orbit spans less than 200 degrees, so seen from its middle nothing wraps.
-      const middle = group.points[group.points.length >> 1].lng
-      const turned = group.points.map(({ lng }) => ((lng - middle + 540) % 360) - 180)
-      for (const [degrees, turn] of [
-        [pass.bounds.west, Math.min(...turned)],
-        [pass.bounds.east, Math.max(...turned)],
-      ]) {
-        const apart = (((degrees - middle - turn) % 360) + 360) % 360
-        assert.ok(Math.min(apart, 360 - apart) < 1e-9)
-      }
-    })
-  }
-  assert.deepEqual(counts, [points, 0, [doubt]])
-  assert.ok(passes.filter(({ bounds }) => bounds.west > bounds.east).length >= 5)
-})
-
-test('The readings of a real day are the medians of its raw points.', withRealDay, async () => {
-  const { passes, buoys, rows } = await read(REAL_DAY)
-  const expected: string[] = []
-  let given = 0
-  for (const satellite of ['s3a', 's3b']) {
-    for (const { points } of halfOrbits(rawPoints(satellite))) {
-      for (let lat = -72; lat <= 72; lat += 4) {
-        const row = points.filter((point) => Math.abs(point.lat - lat) < 0.3)
-        for (let lng = -180; row.length > 0 && lng < 180; lng += 4) {
-          const near = row
-            .map((point) => ({ point, km: kilometres(point.lat, point.lng, lat, lng) }))
-            .filter(({ km }) => km <= 25)
-          if (near.length < 3) continue
-          given++
-          const heights = near.map(({ point }) => point.millimetres).toSorted((a, b) => a - b)
-          const half = heights.length / 2
-          const median =
-            heights.length % 2 === 1 ? heights[Math.floor(half)] : (heights[half - 1] + heights[half]) / 2
-          const { time } = near.reduce((best, other) => (other.km < best.km ? other : best)).point
-          expected.push(`${lat} ${lng} ${time} ${Math.round(median)}`)
-        }
-      }
-    }
-  }
-  const places = new Map(buoys.map(({ identifier, lat, lng }) => [identifier, `${lat} ${lng}`]))
-  const found = rows.map((row) => {
-    const [identifier, time, metres] = row.split(' ')
-    return `${places.get(identifier)} ${time} ${Math.round(Number(metres) * 1000)}`
-  })
-  assert.ok(given > 150)
-  assert.deepEqual(found.toSorted(), expected.toSorted())
-  assert.equal(
-    passes.reduce((sum, { observations }) => sum + observations.length, 0),
-    given,
-  )
 })

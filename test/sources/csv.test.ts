@@ -154,33 +154,6 @@ test('Line ends, a byte order mark, gzip, the order of columns and columns left 
   }
 })
 
-test('Rows of buoys in any turns arrive complete and in their order, however many there are', async (t) => {
-  // Over 262 144 rows in turns and over 8192 of one buoy in a row: both ways in which rows are handed over
-  // early.
-  const buoys = Array.from({ length: 90 }, (_, i) => `B${i}`)
-  const lines: string[] = []
-  const expected = new Map<string, number>()
-  for (let i = 0; i < 290_000; i++) {
-    const buoy = i < 20_000 ? 'B7' : buoys[(i * 31) % 90]
-    lines.push(`Northwatch,${buoy},${1_700_000_000 + i},${(i % 250) / 10}`)
-    expected.set(`${buoy}/0`, (expected.get(`${buoy}/0`) ?? 0) + 1)
-  }
-  const folder = await folderOf(t, {
-    'sources.csv': SOURCES,
-    'buoys.csv': `source,identifier,name,lat,lng\n${buoys.map((id) => `Northwatch,${id},${id},1,2\n`).join('')}`,
-    'readings/all.csv': `source,identifier,time,significant_height\n${lines.join('\n')}\n`,
-  })
-  const { rows, understood } = await record(openCsv, folder)
-  assert.equal(understood.get('all.csv'), 290_000)
-  assert.deepEqual(new Map([...rows].map(([key, list]) => [key, list.length])), expected)
-  for (const list of rows.values()) {
-    for (const [index, { time, significantHeight }] of list.entries()) {
-      assert.ok(index === 0 || time > list[index - 1].time)
-      assert.equal(significantHeight, ((Date.parse(time) / 1000 - 1_700_000_000) % 250) / 10)
-    }
-  }
-})
-
 test('Tables as spreadsheets write them, with semicolons, tabs or as UTF-16, are read like any other', async (t) => {
   const tables = {
     'sources.csv': 'name,network\nÎles,coastal\n',

@@ -15,8 +15,6 @@ import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type * as Kinds from '../../src/sources/kinds.ts'
 import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
-import { openErddap } from '../../src/sources/tables/erddap.ts'
-import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { EXPECTED } from '../measures.ts'
@@ -54,16 +52,6 @@ function damaged(good: Uint8Array): fc.Arbitrary<Buffer> {
     }
     return bytes
   })
-}
-
-/** A good value in most places, and anything that JSON can say in the others. */
-function mostly(good: unknown): fc.Arbitrary<unknown> {
-  const any = fc.oneof(
-    fc.jsonValue({ maxDepth: 2 }),
-    fc.double(),
-    fc.integer({ min: -400, max: 400 }).map(String),
-  )
-  return fc.oneof({ weight: 5, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: any })
 }
 
 /** Reads a folder of such files: it gives sound rows of buoys with positions, or is refused with a message. */
@@ -124,39 +112,6 @@ for (const [kind, { options, sound, damaged: others }] of Object.entries(SAMPLES
     })
   })
 }
-
-test('Rows of JSON with anything in any place lead to sound rows or a clear refusal', async () => {
-  const good = { time: '2025-11-01T00:00:00Z', station: 'M4', lat: 55, lng: -9.9991, height: 4.336 }
-  const more = { direction: 256, knots: 19.923 }
-  const at = (place: string, unit: string) => ({ at: place, unit })
-  const values = {
-    significantHeight: at('/height', 'm'),
-    direction: at('/direction', 'degree'),
-    windSpeed: at('/knots', 'knots'),
-  }
-  const place = { rows: '', station: '/station', lat: '/lat', lng: '/lng', time: at('/time', 'UTC') }
-  const fields = Object.entries({ ...good, ...more }).map(([name, value]) => [name, mostly(value)] as const)
-  const row = fc.record(Object.fromEntries(fields), { requiredKeys: [] })
-  const document = fc.array(row, { maxLength: 8 }).chain(mostly)
-  await assertWithstands(
-    (folder) => openJson(folder, { source: 'S', network: 'national', tables: [{ ...place, values }] }),
-    { 'a.json': document.map((value) => JSON.stringify(value)) },
-  )
-})
-
-test('A table of ERDDAP with anything in any place leads to sound rows or a clear refusal', async () => {
-  const names = ['station', 'time', 'latitude', 'longitude', 'hs', 'hs_qc_agg', 'tp', 'mwd', 'depth', 'sst']
-  const units = [null, 'UTC', 'degrees_north', 'degrees_east', 'm', '1', 's', 'degree', 'm', 'K']
-  const row = ['A', '2024-01-01T00:00:00Z', 50.1, -5.5, 1.5, 1, 9, 270, 0, 288.15]
-  const list = (values: readonly unknown[]) => fc.tuple(...values.map(mostly))
-  const table = fc.record({
-    columnNames: mostly(names),
-    columnUnits: list(units).chain(mostly),
-    rows: fc.array(list(row), { maxLength: 8 }).chain(mostly),
-  })
-  const document = fc.record({ table: table.chain(mostly) })
-  await assertWithstands(openErddap, { 'a.json': document.map((value) => JSON.stringify(value)) })
-})
 
 const repeated = (text: string, times: number): Buffer => Buffer.from(text.repeat(times))
 

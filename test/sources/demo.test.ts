@@ -11,12 +11,10 @@ import {
 } from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
-import { STEP } from '../../src/sources/demo/demo-sea.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { Report, Source } from '../../src/sources/source.ts'
-import type { BuoyRecord, ForecastRecord, PassRecord } from '../../src/sea/records.ts'
+import type { BuoyRecord } from '../../src/sea/records.ts'
 import { fieldOf } from '../fields.ts'
-import { kilometres } from '../oracle/oracle.ts'
 import { RecordingSink } from './recorder.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000
@@ -95,8 +93,6 @@ const readScale = (options: string, asOf = AS_OF): Promise<Collector> =>
   read(openDemo(`scale,${options}`), asOf)
 
 const newest = (buoy: Collected): number => buoy.times.at(-1) ?? -Infinity
-const values = (buoy: Collected, name: MeasureName): number[] =>
-  buoy.codes[name].filter((code) => isThere(name, code)).map((code) => code / MEASURES[name].scale)
 const rowsOf = ({ times, codes }: Collected): string[] =>
   times.map((time, row) => [time, ...COMMON_NAMES.map((name) => codes[name][row])].join(' '))
 const ascends = (times: readonly number[]): boolean =>
@@ -151,23 +147,6 @@ test('A later demo has the rows of an earlier one, but for months that have left
   }
 })
 
-test('The demo has some forty buoys of six networks and virtual ones of a seventh, all marked as made up.', () => {
-  assert.ok(demo.buoys.length >= 40 && demo.buoys.length <= 45)
-  assert.equal(demo.reported, demo.rowCount)
-  const identifiers = demo.all.map(({ record }) => `${record.source}/${record.identifier}`)
-  assert.equal(new Set(identifiers).size, identifiers.length)
-  const networks = new Map(demo.sources.map(({ name, network }) => [name, network]))
-  assert.equal(networks.size, 7)
-  assert.deepEqual(new Set(networks.values()), new Set(['coastal', 'national', 'satellite']))
-  for (const { record } of demo.all) {
-    assert.ok(Math.abs(record.lat) <= 90 && Math.abs(record.lng) <= 180)
-    const isVirtual = networks.get(record.source) === 'satellite'
-    assert.equal(record.virtual === true, isVirtual)
-    if (!isVirtual) assert.match(record.country ?? '', /^[A-Z]{2}$/)
-  }
-  for (const { credit } of demo.sources) assert.match(credit ?? '', /made up, not measured/)
-})
-
 test('Every buoy that reports has eleven years, hourly for two, and forty-five days of half hours.', () => {
   const start = Date.UTC(2015, 0, 1) / 1000
   for (const buoy of demo.buoys) {
@@ -201,51 +180,6 @@ test('Three buoys stopped five hours, two days and a month ago, one never report
   }
 })
 
-test('The demo holds the awkward buoys that a client meets in real data.', () => {
-  for (const [identifier, name] of [
-    ['98000', 'direction'],
-    ['02B04', 'waterTemperature'],
-    ['45161', 'period'],
-    ['45161', 'peakPeriod'],
-  ] as const) {
-    assert.deepEqual(values(demo.find(identifier), name), [], `${identifier} ${name}`)
-  }
-  const records = fieldOf(demo.buoys, 'record')
-  assert.ok(records.some(({ name }) => /[éèîô]/.test(name)))
-  assert.ok(records.some(({ lng }) => lng > 179.5))
-  assert.ok(records.some(({ lat }) => lat < 0))
-  assert.ok(new Set(fieldOf(records, 'name')).size < records.length)
-  const countries = fieldOf(records, 'country')
-  assert.ok(countries.filter((one) => countries.filter((other) => other === one).length === 1).length >= 3)
-})
-
-test('All values of the demo are physically possible.', () => {
-  const limits: { [name in MeasureName]: [number, number] } = {
-    significantHeight: [0.05, 20],
-    maximumHeight: [0.05, 46],
-    period: [1.6, 24],
-    peakPeriod: [1.8, 22],
-    direction: [0, 359],
-    waterTemperature: [-1.8, 33],
-    windSpeed: [0, 150],
-    windDirection: [0, 359],
-    gustSpeed: [0, 220],
-    swellHeight: [0, 20],
-    swellPeriod: [1.8, 22],
-    swellDirection: [0, 359],
-    windWaveHeight: [0, 20],
-    windWavePeriod: [1, 22],
-    windWaveDirection: [0, 359],
-  }
-  for (const buoy of demo.all) {
-    for (const name of NAMES) {
-      const [low, high] = limits[name]
-      const outside = values(buoy, name).find((value) => !(value >= low && value <= high))
-      assert.equal(outside, undefined, `${buoy.record.name} ${name} ${outside}`)
-    }
-  }
-})
-
 test('The demo makes the rows, passes, forecasts and harbours that it made when this test was written.', () => {
   const hash = createHash('sha256')
   for (const { record, times, codes } of demo.all) {
@@ -256,30 +190,6 @@ test('The demo makes the rows, passes, forecasts and harbours that it made when 
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value
   hash.update(JSON.stringify([demo.passes, demo.forecasts, demo.harbours], thousandths))
   assert.equal(hash.digest('hex').slice(0, 16), 'f55f532423620e59')
-})
-
-const passKey = ({ mission, cycle, number }: PassRecord): string => `${mission} ${cycle} ${number}`
-const WINDOW_START = Date.UTC(2026, 5, 1) / 1000
-
-test('Satellites bring passes of four missions, each once, in order and within its bounds, of the last ten days at least.', () => {
-  const missions = [...new Set(fieldOf(demo.passes, 'mission'))]
-  assert.deepEqual(missions.sort(), ['sentinel-3a', 'sentinel-3b', 'sentinel-6a', 'swot'])
-  assert.equal(new Set(demo.passes.map(passKey)).size, demo.passes.length)
-  for (const mission of missions) {
-    const passes = demo.passes.filter((pass) => pass.mission === mission)
-    assert.ok(ascends(passes.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt])))
-    assert.ok(passes[0].startedAt >= WINDOW_START && passes[0].startedAt < WINDOW_START + 2 * HOUR)
-    assert.ok(passes.at(-1)!.endedAt <= AS_OF && passes.at(-1)!.endedAt > AS_OF - 2 * HOUR)
-    for (const { bounds, startedAt, endedAt } of passes) {
-      assert.ok(Number.isInteger(startedAt) && Number.isInteger(endedAt))
-      const reach = { 'sentinel-6a': 66.04, swot: 77.66 }[mission] ?? 81.35
-      assert.ok(Math.abs(bounds.north - reach) < 0.1 && Math.abs(bounds.south + reach) < 0.1)
-      // Also where it crosses the antimeridian.
-      const width = (bounds.east - bounds.west + 360) % 360
-      assert.ok(width > 160 && width < 200, `${mission} ${width}`)
-    }
-  }
-  assert.ok(demo.passes.some(({ bounds }) => bounds.west > bounds.east))
 })
 
 test('Virtual buoys have one reading a pass, of a height and nothing else, late in a northward pass if they lie north.', () => {
@@ -310,21 +220,6 @@ test('Virtual buoys have one reading a pass, of a height and nothing else, late 
   }
 })
 
-type Coordinates = Readonly<{ lat: number; lng: number }>
-const km = (a: Coordinates, b: Coordinates): number => kilometres(a.lat, a.lng, b.lat, b.lng)
-
-const nearest = (place: Coordinates): ForecastRecord =>
-  demo.forecasts.reduce((best, other) => (km(place, other) < km(place, best) ? other : best))
-
-test('The forecast has points on its grid, each once and one within 30 km of every buoy, and stays until the next run.', () => {
-  for (const { record } of demo.all) assert.ok(km(record, nearest(record)) < 30, record.name)
-  assert.equal(new Set(demo.forecasts.map(({ lat, lng }) => `${lat} ${lng}`)).size, demo.forecasts.length)
-  for (const { lat, lng } of demo.forecasts) {
-    assert.ok(lat % 0.25 === 0 && lng % 0.25 === 0 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
-  }
-  assert.deepEqual(halfHourLater.forecasts, demo.forecasts)
-})
-
 test('The forecast is hourly from a day before the run to seven days after, every quantity at every hour.', () => {
   const run = Date.UTC(2026, 5, 17, 6) / 1000
   const hours = Array.from({ length: 8 * 24 + 1 }, (_, i) => run - DAY + i * HOUR)
@@ -351,16 +246,6 @@ test('The scale generator makes the bytes that it made when this test was writte
   }
   assert.equal(await digest('buoys=8,days=31'), '0f18b60fbb7eea3f')
   assert.notEqual(await digest('buoys=8,days=31,seed=10'), '0f18b60fbb7eea3f')
-})
-
-test('The scale generator makes the buoys and the days that were asked for, half-hourly, with gaps of a few per cent.', async () => {
-  const { all, rowCount } = await readScale('buoys=45,days=100')
-  assert.equal(all.length, 45)
-  const full = 45 * 100 * 48
-  assert.ok(rowCount > full * 0.92 && rowCount < full * 0.985, `${rowCount} of ${full}`)
-  for (const { times } of all) {
-    assert.ok(times.every((time) => time > AS_OF - 100 * DAY && time <= AS_OF && time % STEP === 0))
-  }
 })
 
 test('Scale buoys have unique identifiers, names and places on the globe, and the first are the same at any size.', async () => {
@@ -399,9 +284,4 @@ test('Bad options of the scale generator are refused with the option and what is
       options.slice(0, 30),
     )
   }
-})
-
-test('The scale generator needs no options.', () => {
-  assert.equal(typeof openDemo('scale').read, 'function')
-  assert.equal(openDemo('scale').defaultAsOf?.(AS_OF + 5), AS_OF)
 })

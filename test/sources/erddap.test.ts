@@ -238,23 +238,6 @@ test('Counts of time since any day and of any step are read, and no other units 
   assert.deepEqual((await record(openErddap, join(folder, 'early'))).bad, ['a.csv:3 no valid time'])
 })
 
-test('Heights in feet and centimetres, kelvin and Fahrenheit, radians and knots become the units of the contract', async (t) => {
-  const folder = await folderOf(t, {
-    'a.csv':
-      'time,latitude,longitude,station,hs,hmax,tp,mwd,sst,wspd,gust\n' +
-      'UTC,,,,ft,centimeters,ms,radians,K,kt,meters per second\n' +
-      '2024-01-01T00:00:00Z,1,2,A,10,412.5,8250,-1.5707963267948966,288.155,10,12.345\n',
-    'b.csv':
-      'time,latitude,longitude,station,hs,sst,wspd\nUTC,,,,meters,degree_Fahrenheit,cm/s\n' +
-      '2024-01-01T00:00:00Z,1,2,B,1.0005,59,250\n',
-  })
-  const { rows } = await record(openErddap, folder)
-  assert.deepEqual(rowLines(rows.get('A/0')), [
-    '2024-01-01T00:00:00Z 3.048 4.125 8.25 8.25 270 15.01 18.52 - 44.44',
-  ])
-  assert.deepEqual(rowLines(rows.get('B/0')), ['2024-01-01T00:00:00Z 1.001 - - - - 15 9 - -'])
-})
-
 test('A table without stations belongs to the station of its name, whose position a list gives', async (t) => {
   const table = 'time,hs\nUTC,m\n2024-01-01T00:00:00Z,1\n'
   const folder = await folderOf(t, {
@@ -298,19 +281,6 @@ test('Answers without rows count as empty, errors and other files are reported',
   assert.equal(doubts.length, 2)
   assert.match(doubts[0], /^grave: a column without a unit is left out .*d\.csv: hs$/)
   assert.match(doubts[1], /grave: a table has no column that is read .*h\.csv/)
-})
-
-test('Files of other names are named in one remark', async (t) => {
-  const folder = await folderOf(t, {
-    'a.csv': 'time,significant_wave_height\nUTC,m\n2024-01-01T00:00:00Z,1.5\n',
-    'stations.csv': 'identifier,name,lat,lng\na,A,50,-5\n',
-    'classic.ncCF': 'CDF\u0001',
-    'set/notes.txt': '',
-    'set/deeper/b.csv': '',
-  })
-  assert.deepEqual((await record(openErddap, folder)).doubts, [
-    'files or folders are not read (not .csv, .csvp or .json) × 3: set/deeper, classic.ncCF, set/notes.txt',
-  ])
 })
 
 const KEYS = 'time,latitude,longitude'

@@ -1,8 +1,5 @@
 /** The forecast adapter: three kinds of answers of public services, gathered by point. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { copyFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
@@ -390,40 +387,6 @@ test('Any JSON is either understood or skipped with a reason.', async (t) => {
     { numRuns: 200 },
   )
 })
-
-const REAL = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'forecast')
-
-test(
-  'The real WAVEWATCH III and GFS answers of one run give one point with waves and wind.',
-  { skip: existsSync(REAL) ? false : 'the shared sample data is not beside this checkout' },
-  async (t) => {
-    const names = [
-      'ww3_gom_20231228_hs.covjson',
-      'ww3_gom_20231228_dir.covjson',
-      'ww3_gom_20231228_t01.covjson',
-      'gfs_20231228_ugrd10m_griddap.json',
-      'gfs_20231228_vgrd10m_griddap.json',
-      'gfs_20231228_tmp2m_griddap.json',
-    ]
-    const folder = await folderOf(t, {})
-    for (const name of names) await copyFile(join(REAL, name), join(folder, name))
-    const places = names.slice(0, 3).map((name) => `${name},43.49,-69.42\n`)
-    await writeFile(join(folder, 'points.csv'), `file,lat,lng\n${places.join('')}`)
-    const { forecasts, doubts, skipped } = await record(openForecast, folder)
-    assert.deepEqual(doubts, [])
-    assert.deepEqual([...skipped], [['no wave or wind forecast', 1]])
-    assert.equal(forecasts.length, 1)
-    const [{ lat, lng, runAt, times, values }] = rounded(forecasts)
-    assert.deepEqual([lat, lng, runAt], [43.49, -69.42, Date.UTC(2023, 11, 28) / 1000])
-    // 73 hours of waves, then three-hourly wind to 5 January at noon.
-    assert.equal(times.length, 73 + (8.5 * 24 - 72) / 3)
-    assert.deepEqual(values['waveHeight'].slice(0, 2), [0.58, 0.57])
-    assert.equal(values['waveHeight'].filter((value) => value !== null).length, 73)
-    assert.deepEqual([values['wavePeriod'][0], values['waveDirection'][0]], [5.71, 136.57])
-    assert.deepEqual([values['windSpeed'][0], values['windDirection'][0]], [12.45, 106.07])
-    assert.ok(values['windSpeed'].every((value) => value !== null))
-  },
-)
 
 interface Told {
   unit?: string

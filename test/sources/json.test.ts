@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { TableSpec } from '../../src/sources/tables/column-map.ts'
 import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { IRISH_MAP, type JsonMap, portusMap, SOFAR_MAP } from './json_maps.ts'
+import { IRISH_MAP, type JsonMap, portusMap } from './json_maps.ts'
 import { folderOf, placesOf, record, rowLines, rowTable } from './recorder.ts'
 
 const IRISH: JsonMap = { ...IRISH_MAP, credit: 'Marine Institute', licence: 'CC BY 4.0' }
@@ -70,61 +70,6 @@ test('Ireland: rows that are objects, by a map', async (t) => {
   ])
   assert.deepEqual([...skipped], [['a row without a value', 1]])
   assert.deepEqual([...understood], [['buoys.json.gz', 3]])
-})
-
-test('Sofar: several lists of one document, the station named by the document, the newest position of a drifter', async (t) => {
-  const place = (lat: number, lng: number, hour: number) => ({
-    latitude: lat,
-    longitude: lng,
-    timestamp: `2018-02-14T0${hour}:27:19.000Z`,
-  })
-  const map: JsonMap = {
-    ...SOFAR_MAP,
-    tables: [
-      ...SOFAR_MAP.tables,
-      {
-        ...SOFAR_MAP.tables[0],
-        rows: '/data/surfaceTemp',
-        values: { waterTemperature: { at: '/degrees', unit: 'degree_C' } },
-      },
-    ],
-  }
-  const folder = await folderOf(t, {
-    'spotter.json': JSON.stringify({
-      data: {
-        spotterId: 'SPOT-0070',
-        waves: [
-          {
-            ...place(-61.09, 173.4, 1),
-            significantWaveHeight: 1.62,
-            peakPeriod: 10.24,
-            peakDirection: 299.98,
-          },
-          {
-            ...place(-61.55, 172.9, 4),
-            significantWaveHeight: 1.67,
-            peakPeriod: 14.63,
-            peakDirection: 22.83,
-          },
-          { ...place(-62.03, 172.5, 7), significantWaveHeight: 1.6, peakPeriod: 6.02, peakDirection: 16.32 },
-        ],
-        surfaceTemp: [{ ...place(-62.03, 172.5, 7), degrees: 3.456 }],
-      },
-    }),
-  })
-  const { buoys, rows, bad } = await record((path) => openJson(path, { ...map }), folder)
-  assert.deepEqual(bad, [])
-  assert.deepEqual(buoys, [
-    { name: 'Sofar SPOT-0070', source: 'Sofar', identifier: 'SPOT-0070', lat: -62.03, lng: 172.5 },
-  ])
-  assert.deepEqual(rows.get('SPOT-0070/0')?.[2], {
-    time: '2018-02-14T07:27:19Z',
-    significantHeight: 1.6,
-    period: 6.02,
-    peakPeriod: 6.02,
-    direction: 16.32,
-    waterTemperature: 3.46,
-  })
 })
 
 test('Puertos del Estado: names of columns in a header, values with a flag, the station in the name of the file', async (t) => {

@@ -28,27 +28,6 @@ export const IRISH_MAP: JsonMap = {
   ],
 }
 
-/** Names the station in the document, not in its rows. */
-export const SOFAR_MAP: JsonMap = {
-  source: 'Sofar',
-  network: 'coastal',
-  tables: [
-    {
-      rows: '/data/waves',
-      station: '^/data/spotterId',
-      lat: '/latitude',
-      lng: '/longitude',
-      time: { at: '/timestamp', unit: 'UTC' },
-      values: {
-        significantHeight: { at: '/significantWaveHeight', unit: 'm' },
-        period: { at: '/peakPeriod', unit: 's' },
-        peakPeriod: { at: '/peakPeriod', unit: 's' },
-        direction: { at: '/peakDirection', unit: 'degree' },
-      },
-    },
-  ],
-}
-
 /** Rows of pairs of value and flag below a header that has the names of `columns`, in metres and seconds. */
 export function portusMap(
   columns: { readonly [name in MeasureName]?: string },

@@ -620,18 +620,6 @@ test('A summary joins the nearest sample of its height and average period within
   })
 })
 
-test('A file in the place of a summary that is none costs nothing else', async (t) => {
-  const folder = await folderOf(t, {
-    'activestations.xml': STATIONS,
-    'realtime2/41001.txt': `${REALTIME_HEADER}2023 09 28 10 00 MM MM MM 1.5 9 6.2 95 MM MM MM MM MM MM MM\n`,
-    'realtime2/41001.spec': '<html>not found</html>\n',
-  })
-  const { rows, skipped, bad } = await record(openNdbc, folder)
-  assert.deepEqual(bad, [])
-  assert.deepEqual(rowLines(rows.get('41001/1')), ['2023-09-28T10:00:00Z 1.5 - 9 9 95 - - - -'])
-  assert.deepEqual(Object.fromEntries(skipped), { '41001: no spectral wave summary': 1 })
-})
-
 test('A file with WVHT and without DPD is none of standard meteorology', async (t) => {
   const header = REALTIME_HEADER.split('\n')[0].replace(/ DPD /, ' XXX ')
   const row = '2025 06 13 03 00 200 5.0 6.0 1.2 8 5.5 210 1015.0 20.0 22.0 15.0 99.0 MM MM'
@@ -639,17 +627,4 @@ test('A file with WVHT and without DPD is none of standard meteorology', async (
   const { bad, rows } = await record(openNdbc, folder)
   assert.deepEqual(bad, ['41001.txt:1 no header line of an NDBC standard meteorological file'])
   assert.deepEqual([...rows.values()].flat(), [])
-})
-
-test('Stations of a list are counted as rows, so that one bad station in a hundred leaves the list in', async (t) => {
-  const stations = Array.from(
-    { length: 99 },
-    (_, i) => `<station id="4${1000 + i}" lat="34" lon="-72" name="S"/>`,
-  )
-  const list = `<stations created="2025">${stations.join('\n')}<station id="x" lat="no" lon="0"/></stations>`
-  const data = `${REALTIME_HEADER}2025 06 13 03 00 200 5.0 6.0 1.2 8 5.5 210 1015.0 20.0 22.0 15.0 99.0 MM MM\n`
-  const folder = await folderOf(t, { 'activestations.xml': list, '41001.txt': data })
-  const { bad, understood } = await record(openNdbc, folder)
-  assert.equal(bad.length, 1)
-  assert.equal(understood.get('activestations.xml'), 99)
 })

@@ -20,7 +20,7 @@ import {
 import { knownColumn, readValues } from '../../src/sources/reading/measured-values.ts'
 import { numberAt, codeOf, NO_VALUE, numberOf, valueColumn } from '../../src/sources/reading/units.ts'
 import { epochSeconds, isoSeconds, isoTime, timeReader } from '../../src/sources/reading/times.ts'
-import { listFolder, readText } from '../../src/sources/reading/source-files.ts'
+import { readText } from '../../src/sources/reading/source-files.ts'
 import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
 import { folderOf, recordSource } from './recorder.ts'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
@@ -296,13 +296,6 @@ test('A file beyond the size limit stops the build, before and after decompressi
   await assert.rejects(readText(join(folder, 'cut-bomb'), file, 100_000), BuildError)
   await assert.rejects(readText(join(folder, 'absent'), file), /cannot be read \(ENOENT\)/)
   assert.equal((await readText(join(folder, 'plain'), file, 1001)).length, 1001)
-})
-
-test('A folder lists files and folders sorted, without hidden ones, and an absent one is null', async (t) => {
-  const folder = await folderOf(t, { 'b.txt': '', 'a.txt': '', '.hidden': '', 'sub/c.txt': '' })
-  assert.deepEqual(await listFolder(folder), { files: ['a.txt', 'b.txt'], folders: ['sub'] })
-  assert.equal(await listFolder(join(folder, 'absent')), null)
-  assert.equal(await listFolder(join(folder, 'a.txt')), null)
 })
 
 /** Why a folder with these files gives nothing. */

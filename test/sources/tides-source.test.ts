@@ -147,22 +147,6 @@ test('Stations that cannot or may not be used are named and left out.', async (t
   assert.equal(examples.length, Object.keys(broken).length)
 })
 
-test('A folder without a station is refused with the reason of the first file.', async (t) => {
-  const folder = await folderOf(t, { 'a.json': json({ units: 'fathoms' }), 'b.json': '{' })
-  await assert.rejects(
-    record(openTides, folder),
-    /no file could be read; .*a\.json: has levels in an unknown unit/,
-  )
-})
-
-test('Many broken files are reported as a number.', async (t) => {
-  const files = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`${i}.json`, '{']))
-  const folder = await folderOf(t, { ...files, 'z.json': json({}) })
-  const { doubts, examples } = await record(openTides, folder)
-  assert.match(doubts.join('\n'), /^grave: a file is left out whole × 70: 0\.json: /)
-  assert.equal(examples.length, 50)
-})
-
 test('The database, which is also meant without a folder, gives some thousand harbours, each free for commercial use and credited.', async () => {
   const { harbours, skipped } = await record(openTides, 'database')
   assert.ok(harbours.length > 3000, `${harbours.length} harbours`)

@@ -5,12 +5,11 @@
  */
 import { basename, join, sep } from 'node:path'
 import { IDENTIFIER, isStationList, MAX_LIST_BYTES, readStations } from './station-lists.ts'
-import { BATCH_ROWS, sendRows, type StationHandle } from './ndbc-samples.ts'
+import { BATCH_ROWS, readSummaries, sendRows, type StationHandle, type Summary } from './ndbc-samples.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
-import { readSummaries, type Summary } from './ndbc-spec.ts'
 import { readRows, StationRows } from './ndbc-rows.ts'
 import { type RowHead, Stations } from '../reading/stations.ts'
 import { degreesOf } from '../reading/fields.ts'

@@ -53,77 +53,63 @@ interface Reading {
   source: Source
 }
 
+/** What a reader has sent so far, besides what went into the builder's sink and report. */
+interface Taken {
+  last: LastMessage | null
+  /** Where the reader was last. */
+  file: string
+}
+
 /** Takes the reader's messages into the builder's sink and report. */
-class Taker {
-  readonly #sink: Sink
-  readonly #report: Report
-  readonly #handles: number[] = []
-  readonly #files: FileReport[] = []
-  #lastFile = ''
-  last: LastMessage | null = null
-
-  constructor(sink: Sink, report: Report) {
-    this.#sink = sink
-    this.#report = report
-  }
-
-  /** Where the reader was last, for a message. */
-  get place(): string {
-    return this.#lastFile === '' ? '' : `; it was at ${JSON.stringify(this.#lastFile).slice(1, -1)}`
-  }
-
-  readonly take = (message: Message): void => {
-    const [kind, ...body] = message
+function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) => void {
+  const handles: number[] = []
+  const files: FileReport[] = []
+  return (message) => {
     switch (message[0]) {
       case 'buoy':
-        this.#handles.push(this.#sink.buoy(message[1]))
+        handles.push(sink.buoy(message[1]))
         return
       case 'rows': {
         const [, buoy, feed, time, columns] = message
-        this.#sink.rows(this.#handles[buoy], batchOf(time, columns), feed)
+        sink.rows(handles[buoy], batchOf(time, columns), feed)
         return
       }
       case 'pass': {
-        const observations = message[1].observations.map(({ buoy, time }) => ({
-          buoy: this.#handles[buoy],
-          time,
-        }))
-        this.#sink.pass({ ...message[1], observations })
+        const observations = message[1].observations.map(({ buoy, time }) => ({ buoy: handles[buoy], time }))
+        sink.pass({ ...message[1], observations })
         return
       }
       case 'source':
       case 'forecast':
       case 'harbour':
       case 'spot':
-        this.#sink[kind as 'source'](body[0] as Parameters<Sink['source']>[0])
+        sink[message[0] as 'source'](message[1] as Parameters<Sink['source']>[0])
         return
       case 'doubt':
-        this.#report.doubt(message[1])
+        report.doubt(message[1])
         return
       case 'withoutPosition':
-        this.#report.withoutPosition(message[1])
+        report.withoutPosition(message[1])
         return
       case 'file':
-        this.#files.push(this.#report.file(message[1]))
-        this.#lastFile = message[1]
+        files.push(report.file(message[1]))
+        taken.file = message[1]
         return
       case 'reads':
-        this.#lastFile = message[1]
+        taken.file = message[1]
         return
       case 'counts': {
         const [, number, rows, remarks] = message
-        const file = this.#files[number]
-        if (rows > 0) file.rows(rows)
-        for (const [call, ...counted] of remarks) (file[call] as (...all: unknown[]) => void)(...counted)
+        if (rows > 0) files[number].rows(rows)
+        for (const [call, ...counted] of remarks)
+          (files[number][call] as (...all: unknown[]) => void)(...counted)
         return
       }
       case 'end':
-        this.#files[message[1]].end()
+        files[message[1]].end()
         return
-      case 'done':
-      case 'refused':
-      case 'fault':
-        this.last = message
+      default:
+        taken.last = message
     }
   }
 }
@@ -147,12 +133,14 @@ export function inReaderProcess(
         maxBadShare: report.maxBadShare,
         maxSeconds: seconds + GRACE_SECONDS,
       }
-      const taker = new Taker(sink, report)
-      const ended = await follow(start(megabytes), job, { seconds, megabytes }, taker)
-      if (taker.last?.[0] === 'done') return
-      if (taker.last?.[0] === 'refused') throw new BuildError(taker.last[1])
-      const why = taker.last === null ? ended : `its reader failed (${taker.last[1]})`
-      throw new BuildError(`${kind}: ${why}${taker.place}`)
+      const taken: Taken = { last: null, file: '' }
+      const frames = new FrameReader(takerOf(sink, report, taken))
+      const ended = await follow(start(megabytes), job, { seconds, megabytes }, frames, taken)
+      if (taken.last?.[0] === 'done') return
+      if (taken.last?.[0] === 'refused') throw new BuildError(taken.last[1])
+      const why = taken.last === null ? ended : `its reader failed (${taken.last[1]})`
+      const place = taken.file === '' ? '' : `; it was at ${JSON.stringify(taken.file).slice(1, -1)}`
+      throw new BuildError(`${kind}: ${why}${place}`)
     },
   }
 }
@@ -184,7 +172,8 @@ async function follow(
   child: ChildProcess,
   job: Job,
   { seconds, megabytes }: Required<SourceLimits>,
-  taker: Taker,
+  frames: FrameReader,
+  taken: Taken,
 ): Promise<string> {
   let words = ''
   let why: string | null = null
@@ -205,18 +194,17 @@ async function follow(
   stderr.on('data', (text: string) => {
     words = (words + text).slice(-LAST_WORDS_CHARACTERS)
   })
-  const frames = new FrameReader(taker.take)
   try {
     for await (const piece of output as AsyncIterable<Buffer>) {
       stall.refresh()
-      if (why !== null || taker.last !== null) continue
+      if (why !== null || taken.last !== null) continue
       try {
         frames.push(piece)
       } catch (error) {
         if (!(error instanceof FrameFault)) throw error
         end(`its reader sent ${error.message}`)
       }
-      if (taker.last !== null) child.kill('SIGKILL')
+      if (taken.last !== null) child.kill('SIGKILL')
     }
   } finally {
     clearTimeout(limit)

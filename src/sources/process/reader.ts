@@ -15,7 +15,7 @@ import {
 } from './frames.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
-import { type Doubt, Doubts } from '../doubts.ts'
+import { Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { entryOf } from '../../system/entry-of.ts'
@@ -75,97 +75,72 @@ function sendingSink(frames: FrameWriter): Sink {
   }
 }
 
-class SendingReport implements Report {
-  readonly #frames: FrameWriter
-  readonly #files: SendingFile[] = []
-  readonly #doubts = new Doubts()
-  maxBadShare = 0
-
-  constructor(frames: FrameWriter) {
-    this.#frames = frames
-  }
-
-  reads(path: string): void {
-    this.#sendAtOnce(['reads', path])
-  }
-
-  file(path: string): FileReport {
-    this.#sendAtOnce(['file', path])
-    const file = new SendingFile(this.#files.length, this.#frames, this.maxBadShare)
-    this.#files.push(file)
-    return file
-  }
-
-  doubt(doubt: Doubt): void {
-    this.#doubts.add(doubt)
-  }
-
-  withoutPosition(identifiers: readonly string[]): void {
-    this.#frames.send(['withoutPosition', identifiers])
-  }
-
-  close(): void {
-    for (const file of this.#files) file.send()
-    for (const doubt of this.#doubts.list()) this.#frames.send(['doubt', doubt])
-  }
-
+/** A report that sends, and what sends the rest of it. */
+function sendingReport(frames: FrameWriter, maxBadShare: number): { report: Report; close: () => void } {
+  const files: (() => void)[] = []
+  const doubts = new Doubts()
   /** The builder then knows where a reader was that it has to end. */
-  #sendAtOnce(message: Message): void {
-    this.#frames.send(message)
-    this.#frames.flush()
+  const sendAtOnce = (message: Message): void => {
+    frames.send(message)
+    frames.flush()
   }
+  const report: Report = {
+    maxBadShare,
+    reads: (path) => sendAtOnce(['reads', path]),
+    file(path) {
+      sendAtOnce(['file', path])
+      const { file, send } = sendingFile(files.length, frames, maxBadShare)
+      files.push(send)
+      return file
+    },
+    doubt: (doubt) => doubts.add(doubt),
+    withoutPosition: (identifiers) => frames.send(['withoutPosition', identifiers]),
+  }
+  const close = (): void => {
+    for (const send of files) send()
+    for (const doubt of doubts.list()) frames.send(['doubt', doubt])
+  }
+  return { report, close }
 }
 
-class SendingFile implements FileReport {
-  readonly #number: number
-  readonly #frames: FrameWriter
-  readonly #maxBadShare: number
-  #allRows = 0
-  #allBad = 0
-  #rows = 0
+/** The report of a file, which sends sums, and what sends them before it ends. */
+function sendingFile(
+  number: number,
+  frames: FrameWriter,
+  maxBadShare: number,
+): { file: FileReport; send: () => void } {
+  let [allRows, allBad, rows, badSeen] = [0, 0, 0, 0]
   /** Remarks that wait to be sent, each with its number of times as the last element. */
-  readonly #remarks = new Map<string, Remark>()
-  #badSeen = 0
-
-  constructor(number: number, frames: FrameWriter, maxBadShare: number) {
-    this.#number = number
-    this.#frames = frames
-    this.#maxBadShare = maxBadShare
+  const remarks = new Map<string, Remark>()
+  const send = (): void => {
+    if (rows + remarks.size > 0) frames.send(['counts', number, rows, [...remarks.values()]])
+    rows = 0
+    remarks.clear()
   }
-
-  rows(count: number): void {
-    this.#rows += count
-    this.#allRows += count
-  }
-
-  skipped(reason: string, station?: string, times = 1): void {
-    this.#add(`${reason}\0${station}`, times, () => ['skipped', reason, station, 0])
-  }
-
-  bad(line: number, reason: string, text?: string, times = 1): void {
-    this.#allBad += times
-    const key = this.#badSeen++ < MAX_BAD_LINES ? String(this.#badSeen) : reason
-    this.#add(`bad ${key}`, times, () => ['bad', line, reason, text?.slice(0, 200), 0])
-  }
-
-  #add(key: string, times: number, begin: () => Remark): void {
-    if (this.#remarks.size === MAX_REASONS && !this.#remarks.has(key)) this.send()
-    const remark = entryOf(this.#remarks, key, begin)
+  const add = (key: string, times: number, begin: () => Remark): void => {
+    if (remarks.size === MAX_REASONS && !remarks.has(key)) send()
+    const remark = entryOf(remarks, key, begin)
     remark[remark.length - 1] = (remark.at(-1) as number) + times
   }
-
-  end(): boolean {
-    this.send()
-    this.#frames.send(['end', this.#number])
-    return this.#allBad / Math.max(1, this.#allBad + this.#allRows) <= this.#maxBadShare
+  const file: FileReport = {
+    rows(count) {
+      rows += count
+      allRows += count
+    },
+    skipped: (reason, station, times = 1) =>
+      add(`${reason}\0${station}`, times, () => ['skipped', reason, station, 0]),
+    bad(line, reason, text, times = 1) {
+      allBad += times
+      const key = badSeen++ < MAX_BAD_LINES ? String(badSeen) : reason
+      add(`bad ${key}`, times, () => ['bad', line, reason, text?.slice(0, 200), 0])
+    },
+    end() {
+      send()
+      frames.send(['end', number])
+      return allBad / Math.max(1, allBad + allRows) <= maxBadShare
+    },
   }
-
-  send(): void {
-    if (this.#rows + this.#remarks.size > 0)
-      this.#frames.send(['counts', this.#number, this.#rows, [...this.#remarks.values()]])
-    this.#rows = 0
-    this.#remarks.clear()
-  }
+  return { file, send }
 }
 
 /** Where in our code an unforeseen fault arose, and its kind; its message may hold a piece of a file. */
@@ -177,19 +152,20 @@ function placeOf(error: unknown): string {
 
 async function run(): Promise<void> {
   const frames = new FrameWriter(writeAll)
-  const report = new SendingReport(frames)
+  let close = (): void => undefined
   let last: LastMessage = ['done']
   try {
     const job = JSON.parse(readFileSync(0, 'utf8')) as Job
     const { kind, argument, options, asOf, now } = job
     watch(job)
-    report.maxBadShare = job.maxBadShare
+    const sending = sendingReport(frames, job.maxBadShare)
+    close = sending.close
     const source = openKind(kind, argument, options ?? undefined)
-    await source.read(sendingSink(frames), { asOf, now, report })
+    await source.read(sendingSink(frames), { asOf, now, report: sending.report })
   } catch (error) {
     last = error instanceof BuildError ? ['refused', error.message] : ['fault', placeOf(error)]
   }
-  report.close()
+  close()
   frames.send(last)
   frames.flush()
 }
