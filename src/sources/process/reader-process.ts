@@ -108,7 +108,9 @@ function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) =
       case 'end':
         files[message[1]].end()
         return
-      default:
+      case 'done':
+      case 'refused':
+      case 'fault':
         taken.last = message
     }
   }
