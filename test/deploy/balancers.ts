@@ -94,7 +94,7 @@ export function startBalancer(
   const folder = temporaryFolder(t)
   const text = readFileSync(fileURLToPath(new URL(`../../deploy/${shipped}`, import.meta.url)), 'utf8')
   writeFileSync(join(folder, shipped), withPorts(changed(text), ports))
-  if (name === 'nginx') writeFileSync(join(folder, 'main.conf'), nginxMain(folder))
+  writeFileSync(join(folder, 'main.conf'), nginxMain(folder))
   const command = findTool(name) ?? name
   // Caddy keeps its state in the home folder otherwise.
   const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }

@@ -109,12 +109,14 @@ test('A number is that of counting half orbits, one by one, from the reference.'
 test('A cycle that begins at a turning point numbers its passes from there.', () => {
   const begin = seconds('2022-02-22T10:10:04Z')
   const cycle = ownCycle(94, begin, begin + 394 * 2850, 394)
-  assert.deepEqual(passAt([cycle], begin), { cycle: 94, number: 1 })
-  assert.deepEqual(passAt([cycle], begin + 2849), { cycle: 94, number: 1 })
-  assert.deepEqual(passAt([cycle], begin + 2851), { cycle: 94, number: 2 })
-  assert.deepEqual(passAt([cycle], begin + 394 * 2850 - 1), { cycle: 94, number: 394 })
-  assert.deepEqual(passAt([cycle], begin + 394 * 2850 + 1), { cycle: 95, number: 1 })
-  assert.equal(passAt([cycle], begin - 1), null)
+  for (const [after, expected] of [
+    [-1, null],
+    [2849, { cycle: 94, number: 1 }],
+    [2851, { cycle: 94, number: 2 }],
+    [394 * 2850 - 1, { cycle: 94, number: 394 }],
+    [394 * 2850 + 1, { cycle: 95, number: 1 }],
+  ] as const)
+    assert.deepEqual(passAt([cycle], begin + after), expected)
 })
 
 test('Names and ids of passes are stable, and ids stay exact integers.', () => {

@@ -49,36 +49,33 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     return runCliWell(['build', '--source', `csv:${folder}`, '--out', live.snapshots])
   }
 
-  await t.test(
-    'and shows it where the visitor is, with everything as it was but for the values',
-    async (t) => {
-      const path = `#key=${live.key}&buoy=anglet&days=2`
-      const { page, errors } = await visit(t, browser, live, path, {}, NO_MAP)
-      const requests: string[] = []
-      page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-      await dot(page, 'live')
-      await page.locator('.plot canvas').nth(2).waitFor()
-      await page.getByText('Readings as a table').click()
-      await page.evaluate(`document.querySelector('#table .scroll').scrollTop = 90`)
-      await page.evaluate(`(() => {
+  await t.test('shows it where the visitor is, and changes the values alone', async (t) => {
+    const path = `#key=${live.key}&buoy=anglet&days=2`
+    const { page, errors } = await visit(t, browser, live, path, {}, NO_MAP)
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname))
+    await dot(page, 'live')
+    await page.locator('.plot canvas').nth(2).waitFor()
+    await page.getByText('Readings as a table').click()
+    await page.evaluate(`document.querySelector('#table .scroll').scrollTop = 90`)
+    await page.evaluate(`(() => {
       document.getElementById('content').scrollTop = 260
       document.querySelector('input[value=seasons]').focus({ preventScroll: true })
     })()`)
-      const before = await sight(page)
-      const reading = page.locator('.latest time.ago')
-      const old = await reading.getAttribute('datetime')
-      requests.length = 0
-      await publish(now)
-      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
-      assert.deepEqual(await sight(page), before)
-      // Nothing was loaded anew but the answers, over the connection that was there.
-      assert.deepEqual(
-        requests.filter((path) => /^\/v2\/(?!buoys|forecast|readings)/.test(path)),
-        [],
-      )
-      assert.deepEqual(errors, [])
-    },
-  )
+    const before = await sight(page)
+    const reading = page.locator('.latest time.ago')
+    const old = await reading.getAttribute('datetime')
+    requests.length = 0
+    await publish(now)
+    await untilInPage(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
+    assert.deepEqual(await sight(page), before)
+    // Nothing was loaded anew but the answers, over the connection that was there.
+    assert.deepEqual(
+      requests.filter((path) => /^\/v2\/(?!buoys|forecast|readings)/.test(path)),
+      [],
+    )
+    assert.deepEqual(errors, [])
+  })
 
   await t.test('keeps the row in its place that the visitor looks at in the list', async (t) => {
     const small = { viewport: { width: 1100, height: 420 } }
@@ -126,63 +123,57 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     assert.notEqual(await age.textContent(), old, 'ages go on')
   })
 
-  await t.test(
-    'leaves its connection while the page is hidden, and is up to date when it is seen',
-    async (t) => {
-      const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
-      await page.evaluate(`location.hash = 'key=${live.key}&buoy=anglet'`)
-      await page.locator('.latest').waitFor()
-      await dot(page, 'live')
-      const streams = { begun: 0, ended: 0 }
-      const isStream = (url: string): boolean => url.endsWith('/v2/events')
-      page.on('request', (request) => void (isStream(request.url()) && streams.begun++))
-      page.on('requestfailed', (request) => void (isStream(request.url()) && streams.ended++))
-      const see = (state: string): Promise<unknown> =>
-        page.evaluate(`(() => {
+  await t.test('leaves its connection while it is hidden, and is up to date when it is seen', async (t) => {
+    const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
+    await page.evaluate(`location.hash = 'key=${live.key}&buoy=anglet'`)
+    await page.locator('.latest').waitFor()
+    await dot(page, 'live')
+    const streams = { begun: 0, ended: 0 }
+    const isStream = (url: string): boolean => url.endsWith('/v2/events')
+    page.on('request', (request) => void (isStream(request.url()) && streams.begun++))
+    page.on('requestfailed', (request) => void (isStream(request.url()) && streams.ended++))
+    const see = (state: string): Promise<unknown> =>
+      page.evaluate(`(() => {
         Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
         document.dispatchEvent(new Event('visibilitychange'))
       })()`)
-      // A glance at another tab costs no connection.
-      await see('hidden')
-      await page.clock.fastForward(5000)
-      await see('visible')
-      assert.deepEqual(streams, { begun: 0, ended: 0 })
-      await see('hidden')
-      await page.clock.fastForward(11_000)
-      await until(() => streams.ended > 0, 'the connection is still there')
-      const old = await page.locator('.latest time.ago').getAttribute('datetime')
-      await publish(now + 2 * HALF_HOUR_S)
-      assert.equal(streams.begun, 0)
-      await see('visible')
-      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
-      await until(() => streams.begun > 0, 'there is no new connection')
-      assert.equal(streams.begun, 1)
-    },
-  )
+    // A glance at another tab costs no connection.
+    await see('hidden')
+    await page.clock.fastForward(5000)
+    await see('visible')
+    assert.deepEqual(streams, { begun: 0, ended: 0 })
+    await see('hidden')
+    await page.clock.fastForward(11_000)
+    await until(() => streams.ended > 0, 'the connection is still there')
+    const old = await page.locator('.latest time.ago').getAttribute('datetime')
+    await publish(now + 2 * HALF_HOUR_S)
+    assert.equal(streams.begun, 0)
+    await see('visible')
+    await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+    await until(() => streams.begun > 0, 'there is no new connection')
+    assert.equal(streams.begun, 1)
+  })
 
-  await t.test(
-    'says that the server is away and that it is back, and shows what was published meanwhile',
-    async (t) => {
-      const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
-      await takeForCurrent(page)
-      await dot(page, 'live')
-      assert.equal(await page.locator('#live').textContent(), 'Live')
-      const age = page.locator('.latest time.ago')
-      const old = await age.getAttribute('datetime')
-      await live.stop()
-      await dot(page, 'lost')
-      await page.locator('#live').getByText('Reconnecting').waitFor()
-      await page.locator('#announcer').getByText('connection to the server is lost').waitFor()
-      assert.equal(await age.getAttribute('datetime'), old, 'what was there stays')
-      await publish(now + 6 * HALF_HOUR_S)
-      await startLive(t, {
-        snapshots: live.snapshots,
-        args: [...args, `--port=${live.port}`, `--keys=${live.keysFile}`],
-      })
-      await dot(page, 'live')
-      await page.locator('#announcer').getByText('The server is back').waitFor()
-      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
-      assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
-    },
-  )
+  await t.test('says that the server is away, and that it is back with newer data', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
+    await takeForCurrent(page)
+    await dot(page, 'live')
+    assert.equal(await page.locator('#live').textContent(), 'Live')
+    const age = page.locator('.latest time.ago')
+    const old = await age.getAttribute('datetime')
+    await live.stop()
+    await dot(page, 'lost')
+    await page.locator('#live').getByText('Reconnecting').waitFor()
+    await page.locator('#announcer').getByText('connection to the server is lost').waitFor()
+    assert.equal(await age.getAttribute('datetime'), old, 'what was there stays')
+    await publish(now + 6 * HALF_HOUR_S)
+    await startLive(t, {
+      snapshots: live.snapshots,
+      args: [...args, `--port=${live.port}`, `--keys=${live.keysFile}`],
+    })
+    await dot(page, 'live')
+    await page.locator('#announcer').getByText('The server is back').waitFor()
+    await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+    assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
+  })
 })

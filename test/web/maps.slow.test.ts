@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { missingBrowser } from '../programs.ts'
-import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 import { testOpen } from './anonymous-access.ts'
 import { testCharts } from './charts.ts'
-import { drawn, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, openBrowser, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Names of the files below `assets/` that the page asks for from here on. */
 function assetsOf(page: Page): string[] {
@@ -56,64 +55,46 @@ test('The map and the charts', { skip: missingBrowser() }, async (t) => {
   await t.test('charts and units', (t) => testCharts(t, browser, live))
   await t.test('what a page of another origin gets', (t) => testOpen(t, browser, live))
 
-  await t.test(
-    'loads the fine coast with its towns for a near map alone, and of it what it shows',
-    async (t) => {
-      const { page, errors } = await visit(t, browser, live, '')
-      const names = assetsOf(page)
-      await page.evaluate(`location.hash = 'key=${live.key}&map=3.5/45.5/-3'`)
-      await drawn(page, PHYSICAL)
-      assert.deepEqual(
-        names.filter((name) => /coast/.test(name)),
-        [],
-      )
-      await page.evaluate(`location.hash = 'map=6/45.5/-3'`)
-      await until(() => Promise.resolve(names.some((name) => name.startsWith('coast-7-5-'))))
-      const coast = new Set(names.filter((name) => name.startsWith('coast-')))
-      assert.ok(coast.size <= 4, [...coast].join())
-      await drawn(page, PHYSICAL)
-      assert.deepEqual(errors, [])
-    },
-  )
+  await t.test('loads of the fine coast what a near map shows, and nothing for a far one', async (t) => {
+    const { page, errors } = await visit(t, browser, live, '')
+    const names = assetsOf(page)
+    await page.evaluate(`location.hash = 'key=${live.key}&map=3.5/45.5/-3'`)
+    await drawn(page, PHYSICAL)
+    assert.deepEqual(
+      names.filter((name) => /coast/.test(name)),
+      [],
+    )
+    await page.evaluate(`location.hash = 'map=6/45.5/-3'`)
+    await until(() => Promise.resolve(names.some((name) => name.startsWith('coast-7-5-'))))
+    const coast = new Set(names.filter((name) => name.startsWith('coast-')))
+    assert.ok(coast.size <= 4, [...coast].join())
+    await drawn(page, PHYSICAL)
+    assert.deepEqual(errors, [])
+  })
 
-  for (const [timezoneId, count] of [
-    ['America/Los_Angeles', FAR.length],
-    ['Europe/Paris', PHYSICAL],
-  ].slice(0, rounds(1, 2)) as [string, number][]) {
-    await t.test(`starts on a phone with the buoys of the visitor’s time zone: ${timezoneId}`, async (t) => {
-      const { page } = await visit(t, browser, live, '', { ...PHONE, timezoneId })
-      await addFarBuoys(page)
-      await page.evaluate(`location.hash = 'key=${live.key}'`)
-      await drawn(page, count)
-    })
-  }
+  await t.test('shows all buoys on a wide screen, and the nearest one of a click on the sea', async (t) => {
+    const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
+    await addFarBuoys(page)
+    await page.evaluate(`location.hash = 'key=${live.key}'`)
+    await drawn(page, PHYSICAL + FAR.length)
+    const { width, height } = (await page.locator('#map canvas').boundingBox())!
+    // Between the two groups of buoys, and south of both: the Atlantic or the Caribbean.
+    await page.locator('#map canvas').click({ position: { x: width * 0.62, y: height * 0.6 } })
+    await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+    await page
+      .getByText(/No forecast|Tide|Swell/)
+      .first()
+      .waitFor()
+    await page.getByText('No buoy within 500 km').waitFor()
+    assert.match(page.url(), /#lat=[\d.]+&lng=-[\d.]+$/, 'the map did not move')
 
-  await t.test(
-    'starts on a wide screen with all buoys, stays where it is when the sea is clicked, and names the nearest buoy within 500 km',
-    async (t) => {
-      const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
-      await addFarBuoys(page)
-      await page.evaluate(`location.hash = 'key=${live.key}'`)
-      await drawn(page, PHYSICAL + FAR.length)
-      const { width, height } = (await page.locator('#map canvas').boundingBox())!
-      // Between the two groups of buoys, and south of both: the Atlantic or the Caribbean.
-      await page.locator('#map canvas').click({ position: { x: width * 0.62, y: height * 0.6 } })
-      await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
-      await page
-        .getByText(/No forecast|Tide|Swell/)
-        .first()
-        .waitFor()
-      await page.getByText('No buoy within 500 km').waitFor()
-      assert.match(page.url(), /#lat=[\d.]+&lng=-[\d.]+$/, 'the map did not move')
-
-      await page.evaluate(`location.hash = 'lat=42&lng=-6'`)
-      await page
-        .getByText(/km away/)
-        .first()
-        .waitFor()
-      await page.getByText('No forecast or tide is available near this point').waitFor()
-      await page.locator('#content .buoys a').first().click()
-      await page.locator('.hero').waitFor()
-    },
-  )
+    await page.evaluate(`location.hash = 'lat=42&lng=-6'`)
+    await page
+      .getByText(/km away/)
+      .first()
+      .waitFor()
+    await page.getByText('No forecast or tide is available near this point').waitFor()
+    await page.locator('#content .buoys a').first().click()
+    await page.locator('.hero').waitFor()
+  })
 })

@@ -142,112 +142,106 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
   const browser = await openBrowser(t)
 
   const bay = await serve(t, { buoys: BAY, heights: ofClass })
-  await t.test(
-    'of one bay fit it: each dot is at its buoy, two at one position are told apart',
-    async (t) => {
-      for (const size of [WIDE, UPRIGHT]) {
-        const { page, errors } = await visit(t, browser, bay, '', size)
-        await drawn(page, BAY.length)
-        const spots = await dotsOf(page, BAY.length)
-        assert.ok(!spots.includes(null), JSON.stringify(spots))
-        const seen = spots as Spot[]
-        const { far, zoom } = farFrom(seen, BAY, [0, 1])
-        assert.ok(zoom > 8, `zoom ${zoom}`)
-        assert.ok(Math.max(...far) < MOST_PIXELS, far.join())
-        assert.ok(Math.abs(seen[2].x - seen[3].x) > 10, 'the two of the cape lie side by side')
-        assert.deepEqual(await covered(page, seen), [])
-        for (const each of [2, 3]) {
-          const { x, y } = seen[each]
-          await page.mouse.click(x + (x - seen[5 - each].x) / 2, y)
-          await page.getByRole('heading', { name: BAY[each][0] }).waitFor()
-        }
-        assert.deepEqual(errors, [])
-      }
-      const { page } = await visit(t, browser, bay, '#buoy=inner', WIDE)
-      await page.getByRole('heading', { name: 'Inner' }).waitFor()
+  await t.test('of one bay fit it, with each dot at its buoy and two of one place apart', async (t) => {
+    for (const size of [WIDE, UPRIGHT]) {
+      const { page, errors } = await visit(t, browser, bay, '', size)
       await drawn(page, BAY.length)
-      const { zoom } = farFrom((await dotsOf(page, 2)) as Spot[], BAY.slice(0, 2), [0, 1])
-      assert.ok(zoom > 8, `an address that names a buoy leads to zoom ${zoom}`)
-    },
-  )
-
-  await t.test(
-    'in tenths write each value with one, read back it is the API’s, and a lake has charts with names and room',
-    async (t) => {
-      const heights = ['1.8', '1.9', '2.6', '2.4', '2.0']
-      const lake = Array.from({ length: 60 }, (_, i) => (0.04 + 0.01 * Math.sin(i)).toFixed(2))
-      const pier = Array.from({ length: 60 }, (_, i) => heights[i % heights.length])
-      const live = await serve(t, {
-        buoys: [
-          ['Old pier', 54.2, -0.1],
-          ['Lake', 46.42, 6.55],
-        ],
-        heights: (buoy) => [pier, lake][buoy],
-        every: 6 * 3600,
-        isApart: true,
-        windOnly: true,
-      })
-      const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
-      await page.locator('#row-old-pier .row-height').getByText('2.0 m', { exact: true }).waitFor()
-      const { text } = await new Client(live).get('/buoys/old-pier/readings?per_page=48')
-      const { data } = JSON.parse(text) as { data: { readings: { significient_height: number }[] } }
-      const expected = data.readings.map(({ significient_height: height }) => height)
-      const readTable = async (): Promise<string[]> => {
-        await page.locator('.hero strong').waitFor()
-        assert.equal(await page.locator('.hero strong').textContent(), '2.0', 'from the first time on')
-        await page.locator('#table summary').click()
-        return page.locator('#table td:nth-child(2)').allInnerTexts()
+      const spots = await dotsOf(page, BAY.length)
+      assert.ok(!spots.includes(null), JSON.stringify(spots))
+      const seen = spots as Spot[]
+      const { far, zoom } = farFrom(seen, BAY, [0, 1])
+      assert.ok(zoom > 8, `zoom ${zoom}`)
+      assert.ok(Math.max(...far) < MOST_PIXELS, far.join())
+      assert.ok(Math.abs(seen[2].x - seen[3].x) > 10, 'the two of the cape lie side by side')
+      assert.deepEqual(await covered(page, seen), [])
+      for (const each of [2, 3]) {
+        const { x, y } = seen[each]
+        await page.mouse.click(x + (x - seen[5 - each].x) / 2, y)
+        await page.getByRole('heading', { name: BAY[each][0] }).waitFor()
       }
-      for (const address of [`${origin}#buoy=old-pier`, `${origin}embed/old-pier`]) {
-        await page.goto(address)
-        const shown = await readTable()
-        // Six-hourly rows of a week.
-        assert.ok(shown.length >= 28, `${shown.length} rows`)
-        assert.deepEqual(shown.map(Number), expected.slice(0, shown.length))
-        assert.deepEqual([...new Set(shown)].toSorted(), ['1.8', '1.9', '2.0', '2.4', '2.6'])
-      }
+      assert.deepEqual(errors, [])
+    }
+    const { page } = await visit(t, browser, bay, '#buoy=inner', WIDE)
+    await page.getByRole('heading', { name: 'Inner' }).waitFor()
+    await drawn(page, BAY.length)
+    const { zoom } = farFrom((await dotsOf(page, 2)) as Spot[], BAY.slice(0, 2), [0, 1])
+    assert.ok(zoom > 8, `an address that names a buoy leads to zoom ${zoom}`)
+  })
 
-      await page.goto(`${origin}#buoy=wind-mast&units=m,kmh,c`)
-      await page.getByText('This buoy does not measure waves. Under “Seasons”: wind speed.').waitFor()
-      await page.getByRole('radio', { name: 'Seasons' }).check()
-      await page.locator('.plot canvas').waitFor()
-      assert.equal(await page.getByLabel('Measure').locator('option').count(), 1)
+  await t.test('write values with the decimals of their network, in charts with room', async (t) => {
+    const heights = ['1.8', '1.9', '2.6', '2.4', '2.0']
+    const lake = Array.from({ length: 60 }, (_, i) => (0.04 + 0.01 * Math.sin(i)).toFixed(2))
+    const pier = Array.from({ length: 60 }, (_, i) => heights[i % heights.length])
+    const live = await serve(t, {
+      buoys: [
+        ['Old pier', 54.2, -0.1],
+        ['Lake', 46.42, 6.55],
+      ],
+      heights: (buoy) => [pier, lake][buoy],
+      every: 6 * 3600,
+      isApart: true,
+      windOnly: true,
+    })
+    const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
+    await page.locator('#row-old-pier .row-height').getByText('2.0 m', { exact: true }).waitFor()
+    const { text } = await new Client(live).get('/buoys/old-pier/readings?per_page=48')
+    const { data } = JSON.parse(text) as { data: { readings: { significient_height: number }[] } }
+    const expected = data.readings.map(({ significient_height: height }) => height)
+    const readTable = async (): Promise<string[]> => {
+      await page.locator('.hero strong').waitFor()
+      assert.equal(await page.locator('.hero strong').textContent(), '2.0', 'from the first time on')
+      await page.locator('#table summary').click()
+      return page.locator('#table td:nth-child(2)').allInnerTexts()
+    }
+    for (const address of [`${origin}#buoy=old-pier`, `${origin}embed/old-pier`]) {
+      await page.goto(address)
+      const shown = await readTable()
+      // Six-hourly rows of a week.
+      assert.ok(shown.length >= 28, `${shown.length} rows`)
+      assert.deepEqual(shown.map(Number), expected.slice(0, shown.length))
+      assert.deepEqual([...new Set(shown)].toSorted(), ['1.8', '1.9', '2.0', '2.4', '2.6'])
+    }
 
-      await page.goto(`${origin}#buoy=old-pierr`)
-      await page.getByRole('heading', { name: 'No such buoy' }).waitFor()
-      assert.equal(await page.getByText(/no such buoy/i).count(), 1)
-      await page.getByRole('link', { name: 'old-pier' }).click()
-      await page.getByRole('heading', { name: 'Old pier' }).waitFor()
-      assert.deepEqual(
-        errors.filter((error) => !error.includes('404')),
-        [],
-      )
+    await page.goto(`${origin}#buoy=wind-mast&units=m,kmh,c`)
+    await page.getByText('This buoy does not measure waves. Under “Seasons”: wind speed.').waitFor()
+    await page.getByRole('radio', { name: 'Seasons' }).check()
+    await page.locator('.plot canvas').waitFor()
+    assert.equal(await page.getByLabel('Measure').locator('option').count(), 1)
 
-      // Its charts have legends that are buttons, and values where there is room.
-      await page.goto(`${origin}#buoy=lake&units=m,kmh,c`)
-      await page.getByRole('heading', { name: 'Lake' }).waitFor()
-      await page.locator('.plot canvas').nth(1).waitFor()
-      const [height, wind] = await Promise.all(
-        [0, 1].map((i) => page.locator('.plot').nth(i).getByRole('button').first().elementHandle()),
-      )
-      assert.match((await height.textContent()) ?? '', /^Significant$/)
-      const pressed = (button: typeof wind): Promise<string | null> => button.getAttribute('aria-pressed')
-      await wind.focus()
-      await page.keyboard.press('Enter')
-      assert.deepEqual([await pressed(height), await pressed(wind)], ['true', 'false'])
-      await page.keyboard.press('Space')
-      assert.equal(await pressed(wind), 'true')
-      // The same time at the same place in each plot, and beside it room for the widest text.
-      const [lefts, widest] = await page.evaluate<[number[], number]>(`(() => {
+    await page.goto(`${origin}#buoy=old-pierr`)
+    await page.getByRole('heading', { name: 'No such buoy' }).waitFor()
+    assert.equal(await page.getByText(/no such buoy/i).count(), 1)
+    await page.getByRole('link', { name: 'old-pier' }).click()
+    await page.getByRole('heading', { name: 'Old pier' }).waitFor()
+    assert.deepEqual(
+      errors.filter((error) => !error.includes('404')),
+      [],
+    )
+
+    // Its charts have legends that are buttons, and values where there is room.
+    await page.goto(`${origin}#buoy=lake&units=m,kmh,c`)
+    await page.getByRole('heading', { name: 'Lake' }).waitFor()
+    await page.locator('.plot canvas').nth(1).waitFor()
+    const [height, wind] = await Promise.all(
+      [0, 1].map((i) => page.locator('.plot').nth(i).getByRole('button').first().elementHandle()),
+    )
+    assert.match((await height.textContent()) ?? '', /^Significant$/)
+    const pressed = (button: typeof wind): Promise<string | null> => button.getAttribute('aria-pressed')
+    await wind.focus()
+    await page.keyboard.press('Enter')
+    assert.deepEqual([await pressed(height), await pressed(wind)], ['true', 'false'])
+    await page.keyboard.press('Space')
+    assert.equal(await pressed(wind), 'true')
+    // The same time at the same place in each plot, and beside it room for the widest text.
+    const [lefts, widest] = await page.evaluate<[number[], number]>(`(() => {
       const context = new OffscreenCanvas(10, 10).getContext('2d')
       context.font = '12px ' + getComputedStyle(document.body).fontFamily
       const lefts = [...document.querySelectorAll('.u-over')].map((over) => parseFloat(over.style.left))
       return [lefts, context.measureText('25 km/h').width]
     })()`)
-      assert.equal(new Set(lefts).size, 1, lefts.join())
-      assert.ok(lefts[0] > widest, `${lefts[0]} pixels for a text of ${widest}`)
-    },
-  )
+    assert.equal(new Set(lefts).size, 1, lefts.join())
+    assert.ok(lefts[0] > widest, `${lefts[0]} pixels for a text of ${widest}`)
+  })
 
   const old = await serve(t, { buoys: BAY, heights: ofClass, age: 40 * DAY })
   await t.test('whose data are 40 days old say so in place of what is not so', async (t) => {
@@ -262,22 +256,19 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     assert.equal(await page.evaluate(chip), 'rgba(0, 0, 0, 0)', 'hollow')
   })
 
-  await t.test(
-    'that satellites alone measure show it, and do not say that nothing has reported',
-    async (t) => {
-      const points: Network['buoys'] = [
-        ['Point 1', 10, -40],
-        ['Point 2', 14, -42],
-      ]
-      const live = await serve(t, { buoys: points, heights: ofClass, isVirtual: true })
-      const { page } = await visit(t, browser, live, '')
-      await drawn(page, points.length)
-      assert.equal(await page.locator('#content .buoys a').count(), points.length)
-      await page.getByText('2 buoys reporting in the last 24 hours').waitFor()
-      await page.locator('#legend').getByText('by satellite').waitFor()
-      assert.equal(await page.getByText('No buoy has reported').count(), 0)
-    },
-  )
+  await t.test('that satellites alone measure show it', async (t) => {
+    const points: Network['buoys'] = [
+      ['Point 1', 10, -40],
+      ['Point 2', 14, -42],
+    ]
+    const live = await serve(t, { buoys: points, heights: ofClass, isVirtual: true })
+    const { page } = await visit(t, browser, live, '')
+    await drawn(page, points.length)
+    assert.equal(await page.locator('#content .buoys a').count(), points.length)
+    await page.getByText('2 buoys reporting in the last 24 hours').waitFor()
+    await page.locator('#legend').getByText('by satellite').waitFor()
+    assert.equal(await page.getByText('No buoy has reported').count(), 0)
+  })
 
   await t.test('that is open say at an address without https why they ask for a key', async (t) => {
     const { page } = await visit(t, browser, bay, 'llms.txt', {}, NO_MAP)

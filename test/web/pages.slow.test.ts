@@ -16,91 +16,85 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('where it asks for a key', (t) => testKeyed(t, browser, live))
 
-  await t.test(
-    'shows all buoys on the map and in the list by less than 400 KB, which are kept for a year, with a strict policy, without a request to any other server and without an error',
-    async (t) => {
-      const { page, origin, errors, foreign } = await visit(t, browser, live, `#key=${live.key}`)
-      await drawn(page, PHYSICAL)
-      const client = new Client(live, null)
-      const reply = await client.getAbsolute('/')
-      const policy = String(reply.headers['content-security-policy'])
-      assert.match(policy, /default-src 'none'/)
-      assert.match(policy, /script-src 'self'(;|$)/)
-      assert.doesNotMatch(policy, /unsafe/)
-      const sizes = await page.evaluate<[string, number][]>(
-        `performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+  await t.test('shows all buoys by less than 400 KB from this server, by a strict policy', async (t) => {
+    const { page, origin, errors, foreign } = await visit(t, browser, live, `#key=${live.key}`)
+    await drawn(page, PHYSICAL)
+    const client = new Client(live, null)
+    const reply = await client.getAbsolute('/')
+    const policy = String(reply.headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /script-src 'self'(;|$)/)
+    assert.doesNotMatch(policy, /unsafe/)
+    const sizes = await page.evaluate<[string, number][]>(
+      `performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
           .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
-      )
-      const total = [...new Map(sizes).values()].reduce((sum, size) => sum + size, 0)
-      const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
-      assert.ok(assets.length >= 5, 'assets were loaded')
-      // The page's own requests do not include the worker's file.
-      assert.ok(total > 200_000 && total < 390_000, `the first view took ${total} bytes`)
-      for (const [name] of assets) {
-        const asset = await client.getAbsolute(name.slice(origin.length - 1))
-        assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)
-      }
-      assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
-      await page
-        .locator('#content .spark')
-        .nth(PHYSICAL - 1)
-        .waitFor()
-      await page.locator('#tool-satellite').click()
-      await drawn(page, ACTIVE)
-      assert.equal(await page.locator('#content .buoys a').count(), ACTIVE)
-      assert.deepEqual(foreign, [])
-      assert.deepEqual(errors, [])
-    },
-  )
+    )
+    const total = [...new Map(sizes).values()].reduce((sum, size) => sum + size, 0)
+    const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
+    assert.ok(assets.length >= 5, 'assets were loaded')
+    // The page's own requests do not include the worker's file.
+    assert.ok(total > 200_000 && total < 390_000, `the first view took ${total} bytes`)
+    for (const [name] of assets) {
+      const asset = await client.getAbsolute(name.slice(origin.length - 1))
+      assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)
+    }
+    assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+    await page
+      .locator('#content .spark')
+      .nth(PHYSICAL - 1)
+      .waitFor()
+    await page.locator('#tool-satellite').click()
+    await drawn(page, ACTIVE)
+    assert.equal(await page.locator('#content .buoys a').count(), ACTIVE)
+    assert.deepEqual(foreign, [])
+    assert.deepEqual(errors, [])
+  })
 
-  await t.test(
-    'leads a stranger from a name to a season beside another year and to a curl line that works',
-    async (t) => {
-      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, CLIPBOARD, NO_MAP)
-      await page.locator('#query').pressSequentially('angl')
-      await page.getByRole('option', { name: /Anglet/ }).waitFor()
-      await page.keyboard.press('ArrowDown')
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-      await page.locator('.hero').getByText('significant height').waitFor()
-      // Heights with the forecast, periods, tide.
-      await page.locator('.plot canvas').nth(2).waitFor()
-      assert.match(
-        (await page.locator('figure').getAttribute('aria-label')) ?? '',
-        /from \d\.\d\d to \d\.\d\d metres/,
-      )
-      // The legend is empty where the forecast has no value.
-      await page
-        .locator('.plot .u-over')
-        .first()
-        .hover({ position: { x: 80, y: 60 } })
-      const values = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
-      assert.match(values[1], /^\d\.\d\d m from W 270°$/)
-      assert.equal(values[3], '')
-      await page.getByRole('radio', { name: 'Seasons' }).check()
-      await page.locator('.plot canvas').waitFor()
-      const year = Number(await page.getByLabel('Compared with').inputValue())
-      await page
-        .getByText(new RegExp(`Over the same part of the season: .* m in ${year + 1}, .* m in ${year}`))
-        .waitFor()
-      await page.getByText('get it from the API').click()
-      await page.getByRole('button', { name: 'Copy curl: This season over the years' }).click()
-      await page
-        .getByRole('button', { name: /Copied/ })
-        .getByText('Copied')
-        .waitFor()
-      const line = String(await page.evaluate('navigator.clipboard.readText()'))
-      assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
-      const answer = execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 })
-      assert.match(answer, /^\{"status":"success"/)
-      // The address can be shared: it has the view and not the key.
-      assert.match(page.url(), /buoy=anglet&tab=seasons/)
-      assert.ok(!(await page.locator('pre').last().textContent())?.includes(live.key), 'the key is not shown')
-      await page.goBack()
-      await page.getByRole('heading', { name: 'Buoys now' }).waitFor()
-      assert.deepEqual(errors, [])
-    },
-  )
+  await t.test('leads from a name to a season beside another year and to a curl line', async (t) => {
+    const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, CLIPBOARD, NO_MAP)
+    await page.locator('#query').pressSequentially('angl')
+    await page.getByRole('option', { name: /Anglet/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    await page.locator('.hero').getByText('significant height').waitFor()
+    // Heights with the forecast, periods, tide.
+    await page.locator('.plot canvas').nth(2).waitFor()
+    assert.match(
+      (await page.locator('figure').getAttribute('aria-label')) ?? '',
+      /from \d\.\d\d to \d\.\d\d metres/,
+    )
+    // The legend is empty where the forecast has no value.
+    await page
+      .locator('.plot .u-over')
+      .first()
+      .hover({ position: { x: 80, y: 60 } })
+    const values = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
+    assert.match(values[1], /^\d\.\d\d m from W 270°$/)
+    assert.equal(values[3], '')
+    await page.getByRole('radio', { name: 'Seasons' }).check()
+    await page.locator('.plot canvas').waitFor()
+    const year = Number(await page.getByLabel('Compared with').inputValue())
+    await page
+      .getByText(new RegExp(`Over the same part of the season: .* m in ${year + 1}, .* m in ${year}`))
+      .waitFor()
+    await page.getByText('get it from the API').click()
+    await page.getByRole('button', { name: 'Copy curl: This season over the years' }).click()
+    await page
+      .getByRole('button', { name: /Copied/ })
+      .getByText('Copied')
+      .waitFor()
+    const line = String(await page.evaluate('navigator.clipboard.readText()'))
+    assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
+    const answer = execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 })
+    assert.match(answer, /^\{"status":"success"/)
+    // The address can be shared: it has the view and not the key.
+    assert.match(page.url(), /buoy=anglet&tab=seasons/)
+    assert.ok(!(await page.locator('pre').last().textContent())?.includes(live.key), 'the key is not shown')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Buoys now' }).waitFor()
+    assert.deepEqual(errors, [])
+  })
 
   await t.test('saves what it shows as files with speaking names, and says where that fails', async (t) => {
     const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
@@ -145,65 +139,59 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     }
   })
 
-  await t.test(
-    'finds places, and the visitor where the browser tells, with their nearest buoys',
-    async (t) => {
-      const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
-      await page.locator('#row-anglet').waitFor()
-      await page.locator('#near-me').click()
-      await page.getByText('This browser does not tell where you are.').waitFor()
-      await page.context().grantPermissions(['geolocation'])
-      await page.context().setGeolocation({ latitude: 46.69412, longitude: -2.31987 })
-      await page.locator('#near-me').click()
-      await page.getByRole('heading', { name: 'Near you' }).waitFor()
-      assert.match(page.url(), /#lat=46\.69&lng=-2\.32$/, 'the place is known roughly')
-      assert.match(await page.locator('.buoys a').first().innerText(), /Île d’Yeu\s+2 km away/)
-      await page.locator('#query').fill('BIARRÍTZ')
-      await page.getByRole('option', { name: 'Biarritz Place in New Aquitaine, France' }).waitFor()
-      await page.locator('#query').press('Enter')
-      await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
-      await page.getByText('Socoa').waitFor()
-      await page.locator('.buoys a').first().click()
-      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-      await page.goto(`${origin}#lat=43.48&lng=-1.56`)
-      await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
-      await page.reload()
-      await page.getByRole('heading', { name: 'Sea at' }).waitFor()
-      assert.deepEqual(errors, [])
-    },
-  )
+  await t.test('finds places and the visitor, with their nearest buoys', async (t) => {
+    const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
+    await page.locator('#row-anglet').waitFor()
+    await page.locator('#near-me').click()
+    await page.getByText('This browser does not tell where you are.').waitFor()
+    await page.context().grantPermissions(['geolocation'])
+    await page.context().setGeolocation({ latitude: 46.69412, longitude: -2.31987 })
+    await page.locator('#near-me').click()
+    await page.getByRole('heading', { name: 'Near you' }).waitFor()
+    assert.match(page.url(), /#lat=46\.69&lng=-2\.32$/, 'the place is known roughly')
+    assert.match(await page.locator('.buoys a').first().innerText(), /Île d’Yeu\s+2 km away/)
+    await page.locator('#query').fill('BIARRÍTZ')
+    await page.getByRole('option', { name: 'Biarritz Place in New Aquitaine, France' }).waitFor()
+    await page.locator('#query').press('Enter')
+    await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
+    await page.getByText('Socoa').waitFor()
+    await page.locator('.buoys a').first().click()
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    await page.goto(`${origin}#lat=43.48&lng=-1.56`)
+    await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sea at' }).waitFor()
+    assert.deepEqual(errors, [])
+  })
 
-  await t.test(
-    'takes the key out of the address and the history, gives times by three clocks, and credits what it shows',
-    async (t) => {
-      const tokyo = { timezoneId: 'Asia/Tokyo' }
-      const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, tokyo, NO_MAP)
-      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-      assert.ok(!page.url().includes(live.key), 'the address')
-      assert.match(page.url(), /#(.*&)?buoy=anglet/)
-      assert.equal(await page.evaluate('history.length'), 1 + 1)
-      await page.reload()
-      await page.getByText('significant height').waitFor()
-      await page.locator('.age').getByText(/CES?T/).waitFor()
-      await page.getByRole('radio', { name: 'Mine' }).check()
-      await page.locator('.age').getByText('Tokyo').waitFor()
-      assert.match(page.url(), /zone=viewer/)
-      await page.getByRole('radio', { name: 'UTC' }).check()
-      await page.locator('.age').getByText('UTC').waitFor()
-      await page.locator('.facts').waitFor()
-      const [readings, forecast] = await page.locator('.credit').allTextContents()
-      assert.equal(readings, 'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0')
-      const isWhole = await page.evaluate('document.documentElement.scrollHeight === innerHeight')
-      assert.ok(isWhole, 'what is hidden in the panel does not make the page itself scroll')
-      const link = page.locator('.credit a')
-      assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
-      assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC$/)
-      assert.match(
-        (await page.locator('.facts').textContent()) ?? '',
-        /Socoa · heights above chart datum · times: UTC · made up/,
-      )
-    },
-  )
+  await t.test('takes the key out of the address, has three clocks, and credits', async (t) => {
+    const tokyo = { timezoneId: 'Asia/Tokyo' }
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, tokyo, NO_MAP)
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    assert.ok(!page.url().includes(live.key), 'the address')
+    assert.match(page.url(), /#(.*&)?buoy=anglet/)
+    assert.equal(await page.evaluate('history.length'), 1 + 1)
+    await page.reload()
+    await page.getByText('significant height').waitFor()
+    await page.locator('.age').getByText(/CES?T/).waitFor()
+    await page.getByRole('radio', { name: 'Mine' }).check()
+    await page.locator('.age').getByText('Tokyo').waitFor()
+    assert.match(page.url(), /zone=viewer/)
+    await page.getByRole('radio', { name: 'UTC' }).check()
+    await page.locator('.age').getByText('UTC').waitFor()
+    await page.locator('.facts').waitFor()
+    const [readings, forecast] = await page.locator('.credit').allTextContents()
+    assert.equal(readings, 'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0')
+    const isWhole = await page.evaluate('document.documentElement.scrollHeight === innerHeight')
+    assert.ok(isWhole, 'what is hidden in the panel does not make the page itself scroll')
+    const link = page.locator('.credit a')
+    assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
+    assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC$/)
+    assert.match(
+      (await page.locator('.facts').textContent()) ?? '',
+      /Socoa · heights above chart datum · times: UTC · made up/,
+    )
+  })
 
   await t.test('has no fault that axe finds, in light, dark and forced colours', async (t) => {
     const colours = [
