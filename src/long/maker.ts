@@ -46,21 +46,15 @@ export type JsonRecord = { readonly [member: string]: unknown }
 
 /** A member that a record does not have is left out of its object. */
 function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordColumn[]): Column[] {
-  return declared.map(({ name, kind, unit = '' }): Column => {
+  return declared.map(({ name, kind, unit = '' }) => {
     const path = name.split('.')
     const of = (row: number): unknown => memberOf(rows[row], path)
-    const shared = { name, unit, isLeftOut: (row: number) => of(row) === undefined }
-    switch (kind) {
-      case 'number':
-      case 'integer':
-        return { ...shared, kind, value: (row) => (of(row) as number | null | undefined) ?? NaN }
-      case 'time':
-        return { ...shared, kind, value: (row) => epochOf(of(row) as string | null | undefined) }
-      case 'text':
-        return { ...shared, kind, value: (row) => (of(row) as string | null | undefined) ?? null }
-      case 'flag':
-        return { ...shared, kind, value: (row) => (of(row) as boolean | null | undefined) ?? null }
-    }
+    const none = kind === 'number' || kind === 'integer' ? NaN : null
+    const value =
+      kind === 'time'
+        ? (row: number) => epochOf(of(row) as string | null | undefined)
+        : (row: number) => of(row) ?? none
+    return { name, unit, kind, isLeftOut: (row: number) => of(row) === undefined, value } as Column
   })
 }
 

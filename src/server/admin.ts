@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIP, type AddressInfo } from 'node:net'
 import type { LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
+import { isLoopback } from '../http/admission.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/port.ts'
 import type { ServeConfig } from './serve-settings.ts'
 
@@ -210,11 +211,6 @@ function isOwn(host: string, names: readonly string[]): boolean {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
-}
-
-/** Whether a port that listens on `host` can be reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 /** A token file that cannot be used. The message names the file and nothing of its content. */

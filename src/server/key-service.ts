@@ -48,10 +48,17 @@ export function startKeys(
   surroundings: KeySurroundings,
 ): KeyService {
   const slots = new KeySlots(counters)
-  const rings = new Rings(slots)
+  let entries: readonly KeyEntry[] = []
+  let ring = KeyRing.build(entries)
+  let listen: (ring: SharedArrayBuffer) => void = () => {}
   const { log, clock, ...context } = surroundings
   const { source, copyPath } = keySource(config.keys, join(dirname(config.snapshots), COPY_NAME), context)
-  const followed = new FollowedKeys({ source, copyPath, onKeys: (records) => rings.set(records), log })
+  const onKeys = (records: readonly KeyRecord[]): void => {
+    entries = slots.assign(records)
+    ring = KeyRing.build(entries)
+    listen(ring)
+  }
+  const followed = new FollowedKeys({ source, copyPath, onKeys, log })
   const counts = usagePath(copyPath ?? config.keys)
   const usage = readUsage(counts, clock())
   if (usage.warning !== null) log(usage.warning, 'warning')
@@ -60,36 +67,19 @@ export function startKeys(
   void followed.known.then(() => slots.restore(usage.counts, clock()))
   const keeper = keepUsage(counts, slots, clock, (error) => log(error.message, 'warning'))
   return {
-    entries: () => rings.entries,
+    entries: () => entries,
     figures: () => followed.figures(),
     known: followed.known,
-    ring: () => rings.ring,
+    ring: () => ring,
     onChange(listener) {
-      rings.listen = listener
+      listen = listener
       // Keys may have changed since the first worker began.
-      listener(rings.ring)
+      listener(ring)
     },
     status: () => followed.status(),
     close() {
       followed.close()
       keeper.close()
     },
-  }
-}
-
-class Rings {
-  ring = KeyRing.build([])
-  listen: (ring: SharedArrayBuffer) => void = () => {}
-  entries: readonly KeyEntry[] = []
-  readonly #slots: KeySlots
-
-  constructor(slots: KeySlots) {
-    this.#slots = slots
-  }
-
-  set(records: readonly KeyRecord[]): void {
-    this.entries = this.#slots.assign(records)
-    this.ring = KeyRing.build(this.entries)
-    this.listen(this.ring)
   }
 }

@@ -19,6 +19,8 @@ import type { PartSummary } from '../snapshot/catalog-summary.ts'
 
 export interface LoadStart {
   dir: string
+  /** Seconds before a snapshot's time: the window of active buoys. */
+  activeWithin: number
   /** What serving threads have counted; null where nobody serves. */
   totals: SharedArrayBuffer | null
 }
@@ -27,15 +29,12 @@ export interface ToLoad {
   type: 'load'
   manifest: PublishedManifest
   previous: LoadedParts | null
-  /** Seconds. */
-  activeWithin: number
 }
 
 export interface ToCompare {
   type: 'compare'
   before: ComparedSnapshot
   after: ComparedSnapshot
-  activeWithin: number
 }
 
 /** Asks to free what is held no longer; there is no answer. */
@@ -51,7 +50,7 @@ const SLICE_MS = 0.2
 /** Without a request in this time the thread never pauses: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
-const { dir, totals } = workerData as LoadStart
+const { dir, totals, activeWithin } = workerData as LoadStart
 const counted = totals === null ? null : new Totals(totals, 0)
 let requests = -1
 let askedAt = -Infinity
@@ -70,22 +69,16 @@ let takenOver: TakenOver | null = null
 /** Catalogues of held snapshots, by file: decoding takes milliseconds, and comparing needs four a swap. */
 const catalogs = new Map<string, Catalog>()
 
-async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
+async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
   if (previous !== null) yieldToServing()
-  try {
-    const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
-    const steps = indexSnapshot(loaded, activeWithin, takenOver)
-    const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
-    takenOver = done.forNext
-    const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
-    for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
-    for (const [file, part] of takenOver.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
-    return { indexed: done.indexed }
-  } catch (error) {
-    // A fault of the program ends this thread.
-    if (!(error instanceof SnapshotError)) throw error
-    return { refusal: error.message }
-  }
+  const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
+  const steps = indexSnapshot(loaded, activeWithin, takenOver)
+  const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
+  takenOver = done.forNext
+  const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
+  for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
+  for (const [file, part] of takenOver.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+  return { indexed: done.indexed }
 }
 
 function catalogOf(part: LoadedPart): Catalog {
@@ -95,14 +88,15 @@ function catalogOf(part: LoadedPart): Catalog {
   return catalog
 }
 
-async function compare({ before, after, activeWithin }: ToCompare): Promise<FromLoading> {
-  try {
-    const steps = changesBetween(before, after, activeWithin, catalogOf)
-    return { changes: await finishInSlices(steps, SLICE_MS, isQuiet) }
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    return { refusal: error.message }
-  }
+async function compare({ before, after }: ToCompare): Promise<FromLoading> {
+  const steps = changesBetween(before, after, activeWithin, catalogOf)
+  return { changes: await finishInSlices(steps, SLICE_MS, isQuiet) }
+}
+
+/** A fault of the program ends this thread. */
+function refusalOf(error: unknown): FromLoading {
+  if (!(error instanceof SnapshotError)) throw error
+  return { refusal: error.message }
 }
 
 main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
@@ -111,7 +105,7 @@ main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
     return
   }
   const answer = message.type === 'load' ? load(message) : compare(message)
-  void answer.then((each) => {
+  void answer.catch(refusalOf).then((each) => {
     main.postMessage(each)
     // Nobody else has a refused snapshot's parts. What the first snapshot leaves behind is the most.
     const isFirst = message.type === 'load' && message.previous === null

@@ -33,7 +33,6 @@ export interface LoaderOptions {
 export class Loader {
   readonly #options: LoaderOptions
   readonly #limitMs: (bytes: number) => number
-  readonly #activeWithin: number
   /** Starting the thread takes longer than loading a new month, so it is kept. */
   #thread: Worker | null = null
   #giveUp: ((why: string) => void) | null = null
@@ -41,7 +40,6 @@ export class Loader {
   constructor(options: LoaderOptions) {
     this.#options = options
     this.#limitMs = options.limitMs ?? loadLimitMs
-    this.#activeWithin = options.activeWithin ?? 0
   }
 
   /**
@@ -52,7 +50,7 @@ export class Loader {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
     const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
     const limit = this.#limitMs(bytes)
-    const question: ToLoad = { type: 'load', manifest, previous, activeWithin: this.#activeWithin }
+    const question: ToLoad = { type: 'load', manifest, previous }
     const { indexed } = (await this.#ask(question, manifest.id, limit)) as { indexed: IndexedSnapshot }
     // Parts in memory stay the very objects that they were.
     return { ...indexed, parts: indexed.parts.map((part) => held.get(part.entry.file) ?? part) }
@@ -64,12 +62,7 @@ export class Loader {
     const differing = after.parts.filter(({ entry }) => !known.has(entry.file))
     const limit = this.#limitMs(differing.reduce((sum, { entry }) => sum + entry.bytes, 0))
     const plain = ({ id, asOf, parts }: LoadedSnapshot): ToCompare['before'] => ({ id, asOf, parts })
-    const question: ToCompare = {
-      type: 'compare',
-      before: plain(before),
-      after: plain(after),
-      activeWithin: this.#activeWithin,
-    }
+    const question: ToCompare = { type: 'compare', before: plain(before), after: plain(after) }
     return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
   }
 
@@ -116,8 +109,8 @@ export class Loader {
   }
 
   #start(): Worker {
-    const { dir, totals = null, heapMiB = HEAP_MIB } = this.#options
-    const start: LoadStart = { dir, totals }
+    const { dir, activeWithin = 0, totals = null, heapMiB = HEAP_MIB } = this.#options
+    const start: LoadStart = { dir, activeWithin, totals }
     const thread = startThread(new URL('./load-thread', import.meta.url), start, {
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })

@@ -132,7 +132,8 @@ export class RunningServer {
     const quota = QuotaCounters.allocate()
     const counters = new QuotaCounters(quota)
     this.#keys = startKeys(config, counters, { log, clock, random, environment })
-    this.#quotas = redis === null ? null : this.#shareQuotas(redis, counters)
+    const isRequired = config['quota-store-required']
+    this.#quotas = redis && new QuotaExchange({ redis, counters, isRequired, log, clock })
     this.#lacksPages = arePagesMade()
     const common = commonStart(config, surroundings, count, quota)
     this.#common = common
@@ -150,17 +151,6 @@ export class RunningServer {
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
     this.#status = this.#makeStatus()
     this.#metrics = this.#makeMetrics(common)
-  }
-
-  #shareQuotas(redis: SharedCounts, counters: QuotaCounters): QuotaExchange {
-    const { log, clock } = this.#surroundings
-    return new QuotaExchange({
-      redis,
-      counters,
-      isRequired: this.#config['quota-store-required'],
-      log,
-      clock,
-    })
   }
 
   #makeWorkers(common: CommonStart): Workers {

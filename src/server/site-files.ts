@@ -208,14 +208,18 @@ ${objects.join('\n\n')}
 `
 }
 
+interface Form {
+  readonly $ref?: string
+  readonly type?: string | string[]
+  readonly properties?: { readonly [name: string]: Schema }
+  readonly items?: Schema
+  readonly oneOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+}
+
 /** A line for each member of an object, and of what is in it without a name of its own. */
 function fieldLines(schema: Schema, path: string): string[] {
-  const { properties, items, oneOf, anyOf } = schema as {
-    properties?: { [name: string]: Schema }
-    items?: Schema
-    oneOf?: Schema[]
-    anyOf?: Schema[]
-  }
+  const { properties, items, oneOf, anyOf } = schema as Form
   if (items !== undefined) return fieldLines(items, `${path}[]`)
   const either = oneOf ?? anyOf
   if (either !== undefined) return [...new Set(either.flatMap((one) => fieldLines(one, path)))]
@@ -230,13 +234,7 @@ function fieldLines(schema: Schema, path: string): string[] {
 
 /** `list of Buoy`, `number or null`. */
 function typeText(schema: Schema): string {
-  const { $ref, type, items, oneOf, anyOf } = schema as {
-    $ref?: string
-    type?: string | string[]
-    items?: Schema
-    oneOf?: Schema[]
-    anyOf?: Schema[]
-  }
+  const { $ref, type, items, oneOf, anyOf } = schema as Form
   if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
   if (items !== undefined) return `list of ${typeText(items)}`
   const either = oneOf ?? anyOf

@@ -3,7 +3,7 @@
  * has the files of a part, some with `.br` and `.gz`, and `files.json`, a list of `SiteEntry`.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { KEPT } from '../http/exchange.ts'
@@ -73,21 +73,12 @@ export interface MapStyle {
 
 /** The list is empty where no pages were built. @throws Error when a list or a file cannot be read */
 export function readSite(folder: string, values: PageValues): StaticFile[] {
-  return partsOf(folder).flatMap((part) => {
+  const parts = existsSync(folder) ? readdirSync(folder).toSorted() : []
+  return parts.flatMap((name) => {
+    const part = join(folder, name)
     const entries = JSON.parse(readFileSync(join(part, 'files.json'), 'utf8')) as SiteEntry[]
     return entries.map((entry) => readEntry(part, entry, values))
   })
-}
-
-function partsOf(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .toSorted()
-      .map((name) => join(folder, name))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }
 
 function readEntry(part: string, { file, template, ...entry }: SiteEntry, values: PageValues): StaticFile {
@@ -100,8 +91,8 @@ function readEntry(part: string, { file, template, ...entry }: SiteEntry, values
   }
   const compressed: { [encoding in Compression]?: Uint8Array } = {}
   for (const encoding of COMPRESSIONS) {
-    const form = readIfThere(join(part, file + COMPRESSION_ENDINGS[encoding]))
-    if (form !== null) compressed[encoding] = form
+    const path = join(part, file + COMPRESSION_ENDINGS[encoding])
+    if (existsSync(path)) compressed[encoding] = readFileSync(path)
   }
   return { ...entry, bytes, compressed }
 }
@@ -109,15 +100,6 @@ function readEntry(part: string, { file, template, ...entry }: SiteEntry, values
 /** Escapes text for HTML, within quotation marks too. */
 function htmlText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-function readIfThere(path: string): Uint8Array | null {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }
 
 /** @throws Error when two files have one path */

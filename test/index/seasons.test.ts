@@ -285,29 +285,6 @@ test('The longest answer, thirteen years of hours, has every bucket.', () => {
   )
 })
 
-test('Values have two decimals, rounded once from the exact fraction, halves away from zero.', () => {
-  const cases: [
-    name: 'significantHeight' | 'waterTemperature',
-    Aggregation,
-    expected: number,
-    ...number[],
-  ][] = [
-    ['significantHeight', 'median', 123, 1234],
-    ['significantHeight', 'median', 124, 1235],
-    ['significantHeight', 'median', 150, 1000, 3000, 1500],
-    ['significantHeight', 'median', 122, 1210, 1220],
-    ['significantHeight', 'median', 121, 1214, 1215],
-    ['significantHeight', 'avg', 133, 1000, 1000, 2000],
-    ['significantHeight', 'min', 123, 2500, 1234, 1999],
-    ['significantHeight', 'max', 252, 2500, 2515, 1999],
-    ['waterTemperature', 'median', -151, -151, -150],
-    ['waterTemperature', 'avg', -1, -1, 0],
-    ['waterTemperature', 'max', -20, -151, -20],
-  ]
-  for (const [name, aggregation, expected, ...codes] of cases)
-    assert.equal(valueOf(codes, aggregation, MEASURES[name]), expected, `${aggregation} of ${codes.join()}`)
-})
-
 test('The mean of directions is circular, in whole degrees from 0 to 359, and null where they cancel out.', () => {
   const mean = (...degrees: number[]): number => {
     const codes = degrees.map((degree) => Math.round(degree * 100))

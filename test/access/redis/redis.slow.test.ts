@@ -53,13 +53,7 @@ test(
     await redis.command('ACL', 'SETUSER', 'default', 'off')
     const counts = await countsAt(t, redis.address.replace('//', '//replica:p%40ss%2Fword@'))
     await isThere(counts)
-    assert.deepEqual(
-      [await add(counts, 3), await add(counts, 4)],
-      [
-        [3, 6],
-        [7, 14],
-      ],
-    )
+    assert.deepEqual(await add(counts, 3), [3, 6])
     await assert.rejects(counts.add('other', [['a', 1]], 60), (error) => /NOPERM/.test(redisFault(error)))
     const other = await countsAt(t, redis.address.replace('//', '//replica:wrong@'))
     await until(() => /WRONGPASS/.test(other.fault ?? ''))
