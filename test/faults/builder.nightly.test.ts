@@ -1,10 +1,9 @@
 /** Builders that are killed, meet, or fill the disk: the folder holds a whole snapshot, and recovers. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, statfsSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, statfsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { lock } from '../../src/system/lock.ts'
 import { collectGarbage } from '../../src/snapshot/garbage.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
@@ -69,20 +68,6 @@ test('A builder killed at any moment leaves a whole snapshot, and the next build
   t.diagnostic(
     `${struck} builders killed at work, ${step - 2 - struck} were faster; ${live.output().stderr.match(/refused/g)?.length ?? 0} refusals by the server`,
   )
-})
-
-test('A second builder reports that another one is at work.', async (t) => {
-  const folder = join(temporaryFolder(t), 'snapshots')
-  mkdirSync(folder)
-  const held = lock(join(folder, 'builder.lock'), { patienceMs: 0 })
-  t.after(() => held.release())
-  const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=2,days=3', '--out', folder])
-  assert.equal(code, 1)
-  assert.match(
-    stderr,
-    new RegExp(`^groundswell: .*builder\\.lock: held by another process \\(${process.pid} on `, 'm'),
-  )
-  assert.deepEqual(readdirSync(folder), ['builder.lock'])
 })
 
 test('A full disk fails the build, not the snapshot that is there.', (t) =>

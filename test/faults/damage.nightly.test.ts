@@ -50,18 +50,6 @@ async function scene(
   }
 }
 
-test('A part that comes after its manifest, as in a copy under way, is taken when it is there.', async (t) => {
-  const at = await scene(t)
-  const [part] = at.fresh
-  renameSync(at.path(part), at.path('later'))
-  await at.announce()
-  assert.match(at.reloader.state.error ?? '', /is missing/)
-  at.reloader.start()
-  renameSync(at.path('later'), at.path(part))
-  while (at.reloader.snapshot?.id !== ids[1]) await new Promise((resolve) => setTimeout(resolve, 50))
-  at.reloader.stop()
-})
-
 test('A clock that jumps at every look neither spoils a reload nor moves the next attempt at a refused one.', async (t) => {
   let now = 1_800_000_000
   // A year back, a century forth, a year back …

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { testUnless } from '../programs.ts'
 import { NO_SWELL } from '../oracle/plans.ts'
-import { NO_SEA, type World, type WorldBuoy, type WorldRow } from '../oracle/world.ts'
+import type { WorldBuoy, WorldRow } from '../oracle/world.ts'
 
 /** Where the real files of the networks lie, which are not part of the repository. */
 export const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
@@ -20,46 +20,18 @@ export const test = testUnless(
   existsSync(DATA) ? false : 'needs real files of the networks, which are not part of the repository',
 )
 
-/** What the files do not say of a buoy. */
-export interface Place {
-  /** ISO 3166-1 alpha-2; null in the middle of an ocean. */
-  country: string | null
-  /** IANA zone. */
-  timezone: string
-}
-
-export interface RealFolders {
+interface RealFolders {
   /** A mirror of NDBC's folders: station lists, `realtime2`, `stdmet`. */
   ndbc: string
   /** Yearly files of Candhis beside a list of its stations. */
   candhis: string
 }
 
-export type BuoyWithoutPlace = Omit<WorldBuoy, 'country' | 'timezone'>
+type BuoyWithoutPlace = Omit<WorldBuoy, 'country' | 'timezone'>
 
 /** All buoys that have both a data file and a position. @throws Error on a line that is not of its format. */
 export function readBuoys({ ndbc, candhis }: RealFolders): BuoyWithoutPlace[] {
   return [...readNdbc(ndbc), ...readCandhis(candhis)]
-}
-
-/** The world that the buoys make at their newest reading. */
-export function worldOf(
-  buoys: readonly BuoyWithoutPlace[],
-  placeOf: (buoy: BuoyWithoutPlace) => Place,
-): World {
-  let newest = 0
-  for (const { rows } of buoys) {
-    for (const row of rows) if (row.significantHeight !== null) newest = Math.max(newest, row.time)
-  }
-  return {
-    ...NO_SEA,
-    asOf: newest,
-    sources: [
-      { name: 'NDBC', network: 'national', credit: '', licence: '' },
-      { name: 'Candhis', network: 'coastal', credit: '', licence: '' },
-    ],
-    buoys: buoys.map((buoy) => Object.assign({}, buoy, placeOf(buoy))),
-  }
 }
 
 function linesOf(path: string): string[] {

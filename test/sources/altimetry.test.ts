@@ -266,25 +266,6 @@ test('A file that is broken in any way is named and left out, and the others are
   assert.match(result.examples[BROKEN.length], /time holds no numbers/)
 })
 
-test('A list of virtual buoys is checked line by line.', async (t) => {
-  const lines = [
-    'A,Again,0,11',
-    ',No identifier,0,10',
-    'B,,0,10',
-    'C,Charlie,91,10',
-    'D,Delta,0,181',
-    'E,Echo,0',
-  ]
-  const folder = await folderOf(t, listed('A,Alpha,0,10', ...lines, 'F,Foxtrot,1,10'))
-  writeL3(join(folder, L3_NAME), meridian(10, CROSSING, -100, 100))
-  const { buoys, bad } = await record(openAltimetry, folder)
-  assert.deepEqual(fieldOf(buoys, 'identifier'), ['A', 'F'])
-  assert.deepEqual(
-    bad.map((line) => line.split(' ')[0]),
-    lines.map((_, i) => `${LIST}:${i + 3}`),
-  )
-})
-
 test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest one within 35 km is a reading.', async (t) => {
   const begin = seconds('2022-02-22T10:10:04Z')
   const times = Array.from({ length: 12 }, (_, i) => begin + 130 * 2850.54 + 200 + i * 11)

@@ -36,35 +36,6 @@ test('CDIP: names in quotes, floats rounded once, bad flags left out, longitudes
   assert.deepEqual([...understood], [['wave_agg.csv.gz', 3]])
 })
 
-test('Ireland: units in the names, wind in knots, and the mean period where there is no other, with a remark', async (t) => {
-  const row = 'M3,-10.5483,51.216,2026-01-01T00:00:00Z,19.923,289.0,30.853,3.867,6.914,256.0,7.031,13.391,0\n'
-  const header =
-    'station_id,longitude (degrees_east),latitude (degrees_north),time (UTC),WindSpeed (knots),WindDirection (degrees true),' +
-    'Gust (knots),WaveHeight (meters),WavePeriod (seconds),MeanWaveDirection (degrees_true),Hmax (meters),' +
-    'SeaTemperature (degrees_C),QC_Flag\n'
-  const folder = await folderOf(t, {
-    'IWBNetwork.csvp': header + row + row.replace('00:00:00Z,19', '01:00:00Z,19').replace(',0\n', ',9\n'),
-  })
-  const { rows, doubts, skipped } = await record((path) => openErddap(path, { source: 'IMI' }), folder)
-  assert.deepEqual(rows.get('M3/0'), [
-    {
-      time: '2026-01-01T00:00:00Z',
-      significantHeight: 3.867,
-      maximumHeight: 7.031,
-      period: 6.914,
-      direction: 256,
-      waterTemperature: 13.39,
-      // 19.923 and 30.853 knots of 1.852 km/h.
-      windSpeed: 36.9,
-      windDirection: 289,
-      gustSpeed: 57.14,
-    },
-  ])
-  assert.equal(skipped.get('significantHeight flagged bad'), 1)
-  assert.equal(doubts.length, 1)
-  assert.match(doubts[0], /period is the mean period.*IWBNetwork\.csvp: WavePeriod/)
-})
-
 const M01_INFO = `Row Type,Variable Name,Attribute Name,Data Type,Value
 attribute,NC_GLOBAL,institution,String,Univ. of Maine
 attribute,NC_GLOBAL,license,String,"Free to use,

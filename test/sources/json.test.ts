@@ -103,120 +103,44 @@ test('Puertos del Estado: names of columns in a header, values with a flag, the 
   assert.deepEqual([...skipped], [['maximumHeight flagged bad', 1]])
 })
 
-test('SMHI: a file for each quantity, put together by time', async (t) => {
-  const common = {
-    rows: '/value',
-    station: '^/station/key',
-    name: '^/station/name',
-    lat: '^/position/0/latitude',
-    lng: '^/position/0/longitude',
-    time: { at: '/date', unit: 'milliseconds since 1970-01-01' },
-  }
-  const when = (is: string) => ({ at: '/parameter/key', is })
-  const map: JsonMap = {
-    source: 'SMHI',
-    network: 'national',
-    tables: [
-      { ...common, when: when('1'), values: { significantHeight: { at: '/value', unit: 'm' } } },
-      { ...common, when: when('11'), values: { maximumHeight: { at: '/value', unit: 'm' } } },
-      {
-        ...common,
-        when: when('7'),
-        values: { direction: { at: '/value', unit: 'degree', direction: 'to' } },
-      },
-    ],
-  }
-  const answer = (key: string, values: { [date: string]: string }): string =>
-    JSON.stringify({
-      parameter: { key },
-      station: { key: '33042', name: 'Knolls  grund' },
-      position: [{ latitude: 57.5, longitude: 17.6 }],
-      value: Object.entries(values).map(([date, value]) => ({ date: Number(date), value, quality: 'G' })),
-    })
-  const folder = await folderOf(t, {
-    'direction.json': answer('7', { 1704067200000: '350.0', 1704070800000: '10' }),
-    'height.json': answer('1', { 1704067200000: '1.25' }),
-    'maximum.json': answer('11', { 1704067200000: '2.0' }),
-    'pressure.json': answer('2', { 1704067200000: '1000' }),
-  })
-  const { buoys, rows, bad, skipped } = await record((path) => openJson(path, { ...map }), folder)
-  assert.deepEqual(bad, ['pressure.json:1 it holds no table of the map'])
-  assert.equal(buoys[0].name, 'Knolls grund')
-  assert.deepEqual(rowLines(rows.get('33042/0')), ['2024-01-01T00:00:00Z 1.25 2 - - 170 - - - -'])
-  assert.deepEqual([...skipped], [['wave values without a significant height', 1]])
-})
-
 test('Cefas and Queensland: pairs of name and value, local times, texts for numbers', async (t) => {
-  const cefas: JsonMap = {
+  const map: JsonMap = {
     source: 'Cefas',
     network: 'coastal',
     tables: [
       {
-        files: 'cefas.json',
-        rows: '/platforms',
+        rows: '/rows',
         station: '/id',
-        name: '/title',
         lat: '/lat',
         lng: '/lon',
-        time: { at: '/time', unit: 'UTC' },
+        time: { at: '/time', unit: 'UTC', offset: '+10:00' },
         values: {
-          significantHeight: { at: '/results/identifier=Hm0/value', unit: 'm' },
+          significantHeight: { at: '/results/identifier=Hm0/value', unit: 'm', missing: ['-99.90'] },
           period: { at: '/results/identifier=Tpeak/value', unit: 's' },
         },
       },
-      {
-        files: 'qld*.json',
-        rows: '/result/records',
-        station: '/Site',
-        lat: '/Latitude',
-        lng: '/Longitude',
-        time: { at: '/DateTime', unit: 'UTC', offset: '+10:00' },
-        values: { significantHeight: { at: '/Hsig', unit: 'm', missing: ['-99.90'] } },
-      },
     ],
   }
-  const folder = await folderOf(t, {
-    'cefas.json': JSON.stringify({
-      platforms: [
-        {
-          id: 101,
-          title: 'Scilly',
-          lat: '49.8',
-          lon: '-6.5',
-          time: '2024-01-01T00:00:00',
-          results: [null, { identifier: 'Hm0', value: 2.5 }, { identifier: 'Tpeak', value: '11.1' }],
-        },
-        { id: 102, title: 'Silent', lat: 50, lon: -6, time: '2024-01-01T00:00:00', results: [] },
-      ],
-    }),
-    'qld1.json': JSON.stringify({
-      result: {
-        records: [
-          {
-            Site: 'Cairns',
-            DateTime: '2024-01-01T10:00:00',
-            Latitude: -16.7,
-            Longitude: 145.7,
-            Hsig: '0.561',
-          },
-          {
-            Site: 'Cairns',
-            DateTime: '2024-01-01T10:30:00+10:30',
-            Latitude: -16.7,
-            Longitude: 145.7,
-            Hsig: -99.9,
-          },
-        ],
-      },
-    }),
-  })
-  const { rows, bad, skipped } = await record((path) => openJson(path, { ...cefas }), folder)
-  assert.deepEqual(bad, [])
-  assert.deepEqual(rowTable(rows), [
-    '101/0 2024-01-01T00:00:00Z 2.5 - 11.1 - - - - - -',
-    'Cairns/0 2024-01-01T00:00:00Z 0.561 - - - - - - - -',
+  const place = { lat: '-16.7', lon: '145.7' }
+  const heights = (value: unknown): object[] => [{ identifier: 'Hm0', value }]
+  const rows = [
+    { id: 101, ...place, time: '2024-01-01T10:00:00', results: [null, ...heights('2.5')] },
+    { id: 101, ...place, time: '2024-01-01T10:30:00+10:30', results: heights(-99.9) },
+    {
+      id: 101,
+      ...place,
+      time: '2024-01-01T12:00:00',
+      results: [{ identifier: 'Tpeak', value: 9 }, ...heights(1)],
+    },
+    { id: 102, ...place, time: '2024-01-01T00:00:00', results: [] },
+  ]
+  const read = await record((path) => openJson(path, { ...map }), await folderOf(t, { 'a.json': { rows } }))
+  assert.deepEqual(read.bad, [])
+  assert.deepEqual(rowTable(read.rows), [
+    '101/0 2024-01-01T00:00:00Z 2.5 - - - - - - - -',
+    '101/0 2024-01-01T02:00:00Z 1 - 9 - - - - - -',
   ])
-  assert.deepEqual([...skipped], [['a row without a value', 2]])
+  assert.deepEqual([...read.skipped], [['a row without a value', 2]])
 })
 
 test('Rows that cannot be understood are reported by file and number, stations without a position by name', async (t) => {
@@ -349,15 +273,15 @@ test('A star stands for each list of a list, in the places of its station and it
     stations: ['A', 'B'].map((identifier) => ({ identifier, name: identifier, lat: 50, lng: 3 })),
     tables: [
       table('Hm0', { significantHeight: { at: '/value', unit: 'cm' } }),
-      table('Th0', { direction: { at: '/value', unit: 'degree' } }),
+      table('Th0', { direction: { at: '/value', unit: 'degree', direction: 'to' } }),
     ],
   }
   const folder = await folderOf(t, { 'a.json': JSON.stringify({ lists }) })
   const { rows, bad } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, [])
   assert.deepEqual(rowTable(rows), [
-    'A/0 2024-01-27T00:00:00Z 1.52 - - - 250 - - - -',
-    'A/0 2024-01-27T01:00:00Z 1.6 - - - 255 - - - -',
+    'A/0 2024-01-27T00:00:00Z 1.52 - - - 70 - - - -',
+    'A/0 2024-01-27T01:00:00Z 1.6 - - - 75 - - - -',
     'B/0 2024-01-27T00:00:00Z 0.9 - - - - - - - -',
   ])
 })

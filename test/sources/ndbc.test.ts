@@ -425,12 +425,14 @@ test('A listed station whose file is of something else is one bad line', async (
     'realtime2/41001.txt': 'this is not a weather file\n',
     'stdmet/41001h2024.txt': REALTIME_HEADER.replace('m/s', 'kts'),
     'stdmet/41001c2024.txt': '#YY MM DD hh mm WDIR WSPD GDR GST GTIME\n',
+    'stdmet/41001h2023.txt': REALTIME_HEADER.split('\n')[0].replace(/ DPD /, ' XXX '),
     'realtime2/WPOW1.txt': '',
   })
   const reason = 'no header line of an NDBC standard meteorological file'
   assert.deepEqual((await record(openNdbc, folder)).bad, [
     `41001.txt:1 ${reason}`,
     `41001c2024.txt:1 ${reason}`,
+    `41001h2023.txt:1 ${reason}`,
     '41001h2024.txt:2 WSPD is not in m/s',
     `WPOW1.txt:1 ${reason}`,
   ])
@@ -618,13 +620,4 @@ test('A summary joins the nearest sample of its height and average period within
     '41001: swell or wind sea higher than the whole sea': 1,
     '41001: swell without its wave sample': 3,
   })
-})
-
-test('A file with WVHT and without DPD is none of standard meteorology', async (t) => {
-  const header = REALTIME_HEADER.split('\n')[0].replace(/ DPD /, ' XXX ')
-  const row = '2025 06 13 03 00 200 5.0 6.0 1.2 8 5.5 210 1015.0 20.0 22.0 15.0 99.0 MM MM'
-  const folder = await folderOf(t, { 'activestations.xml': STATIONS, '41001.txt': `${header}\n${row}\n` })
-  const { bad, rows } = await record(openNdbc, folder)
-  assert.deepEqual(bad, ['41001.txt:1 no header line of an NDBC standard meteorological file'])
-  assert.deepEqual([...rows.values()].flat(), [])
 })
