@@ -18,8 +18,8 @@ import { monthStart } from '../sea/time.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { entryOf } from '../system/entry-of.ts'
-import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { encodePart, writePart } from '../snapshot/write-snapshot.ts'
+import { SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
+import { writePart } from '../snapshot/write-snapshot.ts'
 import { nullIfDamaged, readPart } from '../snapshot/read-snapshot.ts'
 import { readUnchecked } from '../snapshot/read-parts.ts'
 
@@ -44,7 +44,7 @@ export async function writeAggregates(
       continue
     }
     const known = found?.hasZones === true ? await readYear(out, before!).catch(nullIfDamaged) : null
-    const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
+    const { part, rows } = await makeYear(out, year, months, previous, zones, known)
     entries.push(writePart(out, part, rows, januaryOf(year)))
     // Timers and signals run in between.
     await setImmediate()
@@ -85,19 +85,14 @@ function zoneOf(zones: ReadonlyMap<number, string>, id: number): Zone | null {
 const readYear = (dir: string, entry: PartEntry): Promise<AggregateYear> =>
   readPart(dir, entry, (part, file) => readAggregates(part, entry.month!, file))
 
-interface Known {
-  zones: ReadonlyMap<number, string>
-  /** The year as it was; null where all of it is to be made. */
-  known: AggregateYear | null
-  previous: readonly PartEntry[]
-}
-
-/** Makes a year's part, with at most two months of rows in memory. */
+/** Makes a year's part, with at most two months of rows in memory. @param known null where all of it is to be made */
 async function makeYear(
   out: string,
   year: number,
   parts: readonly PartEntry[],
-  { zones, known, previous }: Known,
+  previous: readonly PartEntry[],
+  zones: ReadonlyMap<number, string>,
+  known: AggregateYear | null,
 ): Promise<{ part: Part; rows: number }> {
   const monthly = parts.filter(
     ({ kind, month }) => kind !== 'aggregates' && month !== null && yearOfMonth(month) === year,
@@ -146,34 +141,6 @@ function newestTime(out: string, monthly: readonly PartEntry[]): number {
     }
   }
   return newest
-}
-
-/**
- * What is wrong with a stored year, by a new one from the monthly parts in `parts`; null where nothing is.
- * @throws SnapshotError for a part that cannot be read
- */
-export async function faultOfYear(
-  dir: string,
-  entry: PartEntry,
-  parts: readonly PartEntry[],
-): Promise<string | null> {
-  const { file, sha256: hash } = entry
-  const said = await readYear(dir, entry)
-  for (const { name, rules } of said.zones) {
-    const found = zone(name)
-    if (found !== null && yearDays(found, said.year).hasRules(rules)) continue
-    return `${file}: the days of ${name} differ in this program's edition of the tz database; they are served from the readings, and the next build makes the part anew`
-  }
-  const zones = new Map<number, string>()
-  said.buoys.forEach((id, i) => {
-    if (said.zone[i] !== NO_ZONE) zones.set(id, said.zones[said.zone[i]].name)
-  })
-  const { part, rows } = await makeYear(dir, said.year, parts, { zones, known: null, previous: [] })
-  // The rules of all days were checked above; an older builder took the rules of more days.
-  const rules = said.zones.map(({ name, rules }) => [name, rules])
-  const made = { ...part, meta: { ...part.meta, zones: rules } }
-  if (rows === entry.rows && sha256(encodePart(made)) === hash) return null
-  return `${file}: its aggregates are not those of the readings; the next build with --fresh makes them anew`
 }
 
 interface BuoyDays {

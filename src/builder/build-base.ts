@@ -12,7 +12,7 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import { type Hold, type KeptSnapshot, listKept, readHold } from '../snapshot/retained.ts'
 import { readPublished } from './publishing/publish-to-prefix.ts'
-import { type Registry, type SourceState, readRegistryFile, readStates, unite } from './source-state.ts'
+import { type SourceState, readRegistryFile, readStates, unite } from './source-state.ts'
 import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 
@@ -55,7 +55,7 @@ export interface Base {
   previous: Previous | null
   /** What each source gave last; null where it is not known. */
   states: SourceState[] | null
-  registry: Registry
+  registry: readonly RegistryEntry[]
   /** While a hold lasts, what is built is kept and not published. */
   hold: Hold | null
 }
@@ -74,19 +74,11 @@ export async function readBase(out: string, fresh: boolean, warn: (message: stri
   return {
     folder,
     previous: fresh ? null : folder,
-    states: manifest === null ? null : statesOf(out, manifest.id, warn),
+    states:
+      manifest &&
+      (await orWarn(() => readStates(out, manifest.id), 'this build has to read all sources', warn)),
     registry: await registryOf(out, catalog, warn),
     hold,
-  }
-}
-
-function statesOf(out: string, id: string, warn: (message: string) => void): SourceState[] | null {
-  try {
-    return readStates(out, id)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    warn(`${error.message}: this build has to read all sources`)
-    return null
   }
 }
 
@@ -114,38 +106,38 @@ async function loadCatalog(out: string, entry: Manifest['parts'][number]): Promi
   return readCatalog(decodePart(bytes, entry.file), entry.file)
 }
 
+/** What `read` gives; null with a warning for a file that is not whole. */
+async function orWarn<T>(
+  read: () => T | Promise<T>,
+  remedy: string,
+  warn: (message: string) => void,
+): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    warn(`${error.message}: ${remedy}`)
+    return null
+  }
+}
+
 /** Ids of the base win over all others, since its rows stand under them. */
 async function registryOf(
   out: string,
   catalog: Catalog | null,
   warn: (message: string) => void,
-): Promise<Registry> {
-  const lists = [catalog?.registry() ?? []]
-  const read = async (task: () => Promise<RegistryEntry[] | null>, remedy: string): Promise<boolean> => {
-    try {
-      const entries = await task()
-      if (entries !== null) lists.push(entries)
-      return entries !== null
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error
-      warn(`${error.message}: ${remedy}`)
-      return false
-    }
-  }
-  if (await read(async () => readRegistryFile(out), 'ids are taken from the kept snapshots'))
-    return unite(lists)
+): Promise<RegistryEntry[]> {
+  const base = catalog?.registry() ?? []
+  const file = await orWarn(() => readRegistryFile(out), 'ids are taken from the kept snapshots', warn)
+  if (file !== null) return unite([base, file])
+  const lists = [base]
   for (const { manifest } of listKept(out).toReversed()) {
     const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
     if (entry === undefined) continue
-    await read(
-      async () => (await loadCatalog(out, entry)).registry(),
-      'the ids that it gave are taken from other snapshots',
-    )
+    const kept = await orWarn(() => loadCatalog(out, entry), 'its ids are taken from other snapshots', warn)
+    if (kept !== null) lists.push(kept.registry())
   }
-  const registry = unite(lists)
-  for (const { source, identifier, id } of registry.former)
-    warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
-  return registry
+  return unite(lists)
 }
 
 export function isMadeUp(sources: readonly Source[]): boolean {

@@ -71,7 +71,6 @@ export class BuildReport implements Report {
   readonly #months: string[] = []
   #source: SourceCounts
   readonly #printed = new WeakSet<CountedDoubt>()
-  #monthsToWrite = 0
   #built: { id: string; asOf: number; published: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
@@ -88,10 +87,6 @@ export class BuildReport implements Report {
   begin(name: string | null): void {
     this.#printDoubts()
     this.#source = this.#sourceOf(name)
-  }
-
-  expectMonths(count: number): void {
-    this.#monthsToWrite += count
   }
 
   file(path: string): FileReport {
@@ -184,9 +179,9 @@ export class BuildReport implements Report {
     this.#duplicates.add({ what: 'another network has the same buoy', examples: [example] })
   }
 
-  month(text: string): void {
+  /** A month was written, of so many that are to be. */
+  month(text: string, most: number): void {
     const written = this.#months.push(text)
-    const most = Math.max(this.#monthsToWrite, written)
     this.progress(`wrote ${text}, ${written} of ${counted(most, 'month')}`)
   }
 

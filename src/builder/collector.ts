@@ -65,10 +65,7 @@ export class Collector implements Sink {
   /** Contributions in the order of the sources: of two with the same thing the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
-  constructor(
-    spool: Spool,
-    { latest, report }: { latest: number; report: Pick<BuildReport, 'doubt' | 'impossible'> },
-  ) {
+  constructor(spool: Spool, latest: number, report: Pick<BuildReport, 'doubt' | 'impossible'>) {
     this.#spool = spool
     this.#latest = latest
     this.#report = report
@@ -207,9 +204,8 @@ export class Collector implements Sink {
   #doubtEarly({ identifier }: BuoyRecord, { time, length }: RowBatch): void {
     const early = time.subarray(0, length).reduce((sum, one) => sum + Number(one < FIRST_BUOYS), 0)
     if (early === 0) return
-    const what = 'rows before 1975, when hardly a buoy measured waves'
     this.#report.doubt({
-      what,
+      what: 'rows before 1975, when hardly a buoy measured waves',
       times: early,
       examples: [identifier],
       remedy: 'see whether the unit of the times is right',

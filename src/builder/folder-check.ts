@@ -1,32 +1,18 @@
-/** Checks all parts that a folder's manifests and source states name, and aggregates against readings. */
+/** Checks all parts that a folder's manifests and source states name. */
 import { existsSync } from 'node:fs'
 import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readManifest, verifyParts } from '../snapshot/read-snapshot.ts'
-import { faultOfYear } from './build-aggregates.ts'
 import { readRegistryFile, stateParts } from './source-state.ts'
 import { listKept } from '../snapshot/retained.ts'
 
 /** Faults of every part that the current or a kept manifest names. */
 export async function checkFolder(dir: string): Promise<string[]> {
-  const { faults, parts, manifests } = await namedParts(dir)
+  const { faults, parts } = await namedParts(dir)
   const broken = new Map<string, string>()
   for (const part of parts.values()) {
     const fault = await faultIn(() => verifyParts(dir, [part]))
     if (fault !== null) broken.set(part.file, fault)
-  }
-  const isBroken = ({ file }: PartEntry): boolean => broken.has(file)
-  const worked = new Set<string>()
-  for (const { parts: named } of manifests) {
-    for (const entry of named) {
-      if (entry.kind !== 'aggregates' || worked.has(entry.file) || named.some(isBroken)) continue
-      worked.add(entry.file)
-      const fault = await faultIn(async () => {
-        const found = await faultOfYear(dir, entry, named)
-        if (found !== null) broken.set(entry.file, found)
-      })
-      if (fault !== null) broken.set(entry.file, fault)
-    }
   }
   const fault = await faultIn(() => existsSync(dir) && readRegistryFile(dir))
   if (fault !== null) faults.push(`${fault}; the next build makes it again`)
@@ -49,14 +35,10 @@ async function faultIn(task: () => unknown): Promise<string | null> {
 }
 
 /** The parts that the current or a kept manifest names, by file, and what is wrong with the manifests. */
-async function namedParts(
-  dir: string,
-): Promise<{ faults: string[]; parts: Map<string, PartEntry>; manifests: Manifest[] }> {
+async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<string, PartEntry> }> {
   const faults: string[] = []
-  const manifests: Manifest[] = []
   const parts = new Map<string, PartEntry>()
   const add = async (manifest: Manifest): Promise<void> => {
-    manifests.push(manifest)
     for (const part of manifest.parts) parts.set(part.file, part)
     const fault = await faultIn(() => {
       for (const part of stateParts(dir, manifest.id)) parts.set(part.file, part)
@@ -73,5 +55,5 @@ async function namedParts(
     if (manifest === null) faults.push(`${file}: is broken`)
     else await add(manifest)
   }
-  return { faults, parts, manifests }
+  return { faults, parts }
 }

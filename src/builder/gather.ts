@@ -21,10 +21,7 @@ export interface Gathered {
 /** @throws BuildError when no source can be read, or the time of the data is unknown */
 export async function gather(options: BuildOptions, base: Base, spool: Spool): Promise<Gathered> {
   const { sources, report, now } = options
-  const input = new Collector(spool, {
-    latest: options.latest ?? Infinity,
-    report,
-  })
+  const input = new Collector(spool, options.latest ?? Infinity, report)
   const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
   const stale = await readSources(options, input, wantedAsOf, base.states)
@@ -61,7 +58,8 @@ async function readSources(
       await source.read(input, { asOf, now, report })
       report.endSource()
       if (input.isEmpty() && source.terms !== undefined) {
-        if (gaveSomething(states, source))
+        const last = states?.find(({ name }) => name === source.terms?.name)
+        if (last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0)
           throw new BuildError('it has nothing now, and had something before')
         // A feed of the latest rows may have none yet.
         if (source.complete !== false) throw new BuildError('nothing in it could be read')
@@ -78,11 +76,6 @@ async function readSources(
   if (sources.length > 0 && input.contributions().length === 0)
     throw new BuildError('none of the sources could be read')
   return stale
-}
-
-function gaveSomething(states: readonly SourceState[] | null, { terms }: Source): boolean {
-  const last = states?.find(({ name }) => name === terms?.name)
-  return last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0
 }
 
 /** @throws BuildError where passes, harbours or spots of the newest contribution cannot become a part */

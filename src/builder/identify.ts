@@ -39,7 +39,7 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
   const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
   const staying = stayingBuoys(known, input)
   const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])
-  const { entries, of } = register(distinct.mentioned, registry.entries, registry.former)
+  const { entries, of } = register(distinct.mentioned, registry)
   const knownById = new Map(known.map((buoy) => [buoy.id, buoy]))
   const located = Array.from(of, ([buoy, entry]) => locate(buoy, entry, knownById.get(entry.id)))
   const ids = new Map(Array.from(of, ([buoy, { id }]) => [buoyKey(buoy), id]))
@@ -78,21 +78,17 @@ function stayingBuoys(
  * same buoy at the same position.
  */
 export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
-  const hasMoved = previous === undefined || previous.lat !== buoy.lat || previous.lng !== buoy.lng
-  const said = buoy.country ?? ''
-  const findCountry = (): string => (hasMoved ? (countryAt(buoy.lat, buoy.lng) ?? '') : previous.country)
-  const findTimezone = (): string => (hasMoved ? timezoneAt(buoy.lat, buoy.lng) : previous.timezone)
+  const there = previous?.lat === buoy.lat && previous.lng === buoy.lng ? previous : undefined
+  const { country = '', timezone = '' } = buoy
   return {
     ...buoy,
     id: entry.id,
     slug: entry.slug,
-    country: countryName(said) === null ? findCountry() : said,
-    timezone: buoy.timezone !== undefined && isZone(buoy.timezone) ? buoy.timezone : findTimezone(),
+    country:
+      countryName(country) === null ? (there?.country ?? countryAt(buoy.lat, buoy.lng) ?? '') : country,
+    timezone: isZone(timezone) ? timezone : (there?.timezone ?? timezoneAt(buoy.lat, buoy.lng)),
   }
 }
-
-/** Seconds by which the preferred feed may be behind the other one. */
-const STALE_SECONDS = DAY
 
 /** Kilometres in a degree of latitude, rounded down. */
 const KM_PER_DEGREE = 111
@@ -113,7 +109,7 @@ function warnOfUnknownNetworks(
   input: Collector,
 ): void {
   const networks = [...input.networks().keys()]
-  const known = new Set([...networks, ...registry.entries.map(({ source }) => source)])
+  const known = new Set([...networks, ...registry.map(({ source }) => source)])
   const unknown = prefer.filter((name) => !known.has(name))
   if (unknown.length === 0) return
   const names = unknown.map((name) => JSON.stringify(name)).join(', ')
@@ -173,7 +169,8 @@ export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord
   for (const pair of pairs) {
     const { leftOut, stays } = pair
     if (out.has(leftOut) || out.has(stays)) continue
-    if (newestOf(stays) + STALE_SECONDS >= newestOf(leftOut)) out.set(leftOut, pair)
+    // The preferred feed may be a day behind the other one.
+    if (newestOf(stays) + DAY >= newestOf(leftOut)) out.set(leftOut, pair)
   }
   return [...out.values()]
 }
@@ -181,13 +178,10 @@ export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord
 async function newestBefore(
   out: string,
   { parts }: Manifest,
-  { id, source, sources, identifiers, registry }: Catalog,
+  { registry }: Catalog,
 ): Promise<Map<string, number>> {
   // A buoy that was left out of the snapshot has rows, too.
   const keys = new Map(registry().map((entry) => [entry.id, buoyKey(entry)]))
-  id.forEach((buoy, i) =>
-    keys.set(buoy, buoyKey({ source: sources[source[i]].name, identifier: identifiers[i] })),
-  )
   const newest = new Map<string, number>()
   const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
   for (const entry of last) {
@@ -228,17 +222,10 @@ export function slugOf(name: string): string {
 export function register(
   buoys: readonly BuoyRecord[],
   registry: readonly RegistryEntry[],
-  former: readonly RegistryEntry[] = [],
 ): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
   const known = new Map(registry.map((entry) => [buoyKey(entry), entry]))
-  const taken = [...registry, ...former]
-  const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
-  const held = new Set(registry.map((entry) => entry.slug))
-  // A buoy that lost its id to another one may still have its slug.
-  const ownSlugs = new Map(
-    former.flatMap((entry) => (held.has(entry.slug) ? [] : [[buoyKey(entry), entry.slug]])),
-  )
-  let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
+  const slugs = new Set([...registry.map((entry) => entry.slug), ...RESERVED_SLUGS])
+  let nextId = registry.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
   const of = new Map<BuoyRecord, RegistryEntry>()
   const order = [...buoys].sort(
     (a, b) =>
@@ -252,10 +239,8 @@ export function register(
     if (entry === undefined) {
       if (nextId > MAX_BUOY_ID)
         throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
-      const own = ownSlugs.get(key)
-      const slug = own === undefined || held.has(own) ? freeSlug(slugOf(buoy.name), slugs) : own
+      const slug = freeSlug(slugOf(buoy.name), slugs)
       slugs.add(slug)
-      held.add(slug)
       entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
       known.set(key, entry)
     }

@@ -119,7 +119,8 @@ function writeStretch(
   readings: TableWriter,
   weather: TableWriter,
 ): number {
-  const end = rowsUpTo(rows.time, from, to, asOf)
+  let end = to
+  while (end > from && rows.time[end - 1] > asOf) end--
   for (let row = from; row < end;) {
     const begin = row
     const reading = isReading(rows, row)
@@ -150,11 +151,7 @@ function addOlder(stretches: Stretch[], base: Stretch, names: readonly MeasureNa
   const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, names) }
   let length = 0
   let old = base.from
-  const copy = (rows: Rows, row: number): void => {
-    merged.time[length] = rows.time[row]
-    for (const name of names) merged.columns[name][length] = rows.columns[name][row]
-    length++
-  }
+  const copy = (rows: Rows, row: number): void => copyRow(merged, length++, rows, row, names)
   for (const { rows, from, to } of stretches) {
     for (let row = from; row < to; row++) {
       while (old < base.to && base.rows.time[old] < rows.time[row]) copy(base.rows, old++)
@@ -168,8 +165,7 @@ function addOlder(stretches: Stretch[], base: Stretch, names: readonly MeasureNa
 
 class TableWriter {
   readonly #month: number
-  readonly #time: Uint32Array
-  readonly #columns: RowColumns
+  readonly #rows: Rows
   readonly #measures: readonly MeasureName[]
   readonly #buoys: Uint32Array
   readonly #start: Uint32Array
@@ -179,8 +175,7 @@ class TableWriter {
   constructor(month: number, capacity: number, buoys: number, measures: readonly MeasureName[]) {
     this.#month = month
     this.#measures = measures
-    this.#time = new Uint32Array(capacity)
-    this.#columns = emptyColumns(capacity, measures)
+    this.#rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, measures) }
     this.#buoys = new Uint32Array(buoys)
     this.#start = new Uint32Array(buoys + 1)
   }
@@ -188,24 +183,23 @@ class TableWriter {
   /** Copies rows; long runs are copied as a whole, for short ones the views cost more. */
   copy(rows: Rows, from: number, to: number): void {
     if (to - from < LONG_RUN_ROWS) {
-      for (let row = from; row < to; row++) this.#copyRow(rows, row)
+      for (let row = from; row < to; row++) copyRow(this.#rows, this.#length++, rows, row, this.#measures)
       return
     }
-    this.#time.set(rows.time.subarray(from, to), this.#length)
+    this.#rows.time.set(rows.time.subarray(from, to), this.#length)
     for (const name of this.#measures) {
-      this.#columns[name].set(rows.columns[name].subarray(from, to), this.#length)
+      this.#rows.columns[name].set(rows.columns[name].subarray(from, to), this.#length)
     }
     this.#length += to - from
   }
 
+  /** Copies the rows that have a measure of the table. */
   copyMeasured(rows: Rows, from: number, to: number): void {
-    for (let row = from; row < to; row++) if (hasWeather(rows, row)) this.#copyRow(rows, row)
-  }
-
-  #copyRow(rows: Rows, row: number): void {
-    const at = this.#length++
-    this.#time[at] = rows.time[row]
-    for (const name of this.#measures) this.#columns[name][at] = rows.columns[name][row]
+    const isMeasured = (name: MeasureName, row: number): boolean =>
+      rows.columns[name][row] !== MEASURES[name].missing
+    for (let row = from; row < to; row++)
+      if (this.#measures.some((name) => isMeasured(name, row)))
+        copyRow(this.#rows, this.#length++, rows, row, this.#measures)
   }
 
   endBuoy(id: number): void {
@@ -216,13 +210,13 @@ class TableWriter {
 
   table(): MonthTable {
     const columns = Object.fromEntries(
-      MEASURE_NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#length)]),
+      MEASURE_NAMES.map((name) => [name, this.#rows.columns[name].subarray(0, this.#length)]),
     ) as RowColumns
     return {
       month: this.#month,
       buoys: this.#buoys.subarray(0, this.#buoyCount),
       start: this.#start.subarray(0, this.#buoyCount + 1),
-      time: this.#time.subarray(0, this.#length),
+      time: this.#rows.time.subarray(0, this.#length),
       columns,
     }
   }
@@ -241,15 +235,9 @@ function isReading({ columns }: Rows, row: number): boolean {
   return columns.significantHeight[row] !== MEASURES.significantHeight.missing
 }
 
-/** End of the rows that are not after `asOf`; `from` to `to` ascend in time. */
-function rowsUpTo(time: Uint32Array, from: number, to: number, asOf: number): number {
-  let end = to
-  while (end > from && time[end - 1] > asOf) end--
-  return end
-}
-
-function hasWeather({ columns }: Rows, row: number): boolean {
-  return WEATHER_MEASURES.some((name) => columns[name][row] !== MEASURES[name].missing)
+function copyRow(into: Rows, at: number, rows: Rows, row: number, names: readonly MeasureName[]): void {
+  into.time[at] = rows.time[row]
+  for (const name of names) into.columns[name][at] = rows.columns[name][row]
 }
 
 /** The runs of one buoy as stretches of strictly ascending times. */

@@ -14,18 +14,11 @@ import { counted } from '../system/text.ts'
 import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
-import {
-  type SourceState,
-  type StateBuoy,
-  withoutSlug,
-  writeRegistryFile,
-  writeStates,
-} from './source-state.ts'
+import { type SourceState, type StateBuoy, writeRegistryFile, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
 import { listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
-import { Prefix } from './publishing/prefix.ts'
 import {
   beginPublishing,
   pendingSnapshot,
@@ -35,6 +28,14 @@ import {
   type PublishingOptions,
 } from './publishing/publish-to-prefix.ts'
 
+export interface PublishingWork {
+  lock: Lock
+  /** Null where nothing is published to a store. */
+  elsewhere: PublishingOptions | null
+  /** Null without a store, and where it did not answer before the build. */
+  publishing: Publishing | null
+}
+
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
   published: boolean
@@ -42,19 +43,7 @@ export interface BuiltSnapshot extends Manifest {
   outcome?: Outcome
 }
 
-/** How a build publishes to a store; null where it does not. */
-export function publishingOptions({ out, now, report, publishTo }: BuildOptions): PublishingOptions | null {
-  if (publishTo == null) return null
-  return {
-    dir: out,
-    prefix: new Prefix(publishTo.store, publishTo.singleWriter),
-    now,
-    log: report.line,
-  }
-}
-
 /**
- * @param work `publishing` is null without a store, and where it did not answer before the build
  * @throws BuildError when a file cannot be written, or another builder took over; StoreError
  */
 export async function publish(
@@ -63,20 +52,19 @@ export async function publish(
   gathered: Gathered,
   identified: Identified,
   { parts, own }: Written,
-  { lock, publishing }: { lock: Lock; publishing: Publishing | null },
+  { lock, elsewhere, publishing }: PublishingWork,
 ): Promise<BuiltSnapshot> {
   const { out, sources, now } = options
-  const { registry, hold } = base
+  const { hold } = base
   const { asOf } = gathered
   const mark = isMadeUp(sources) ? { demo: true } : {}
   const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)
-  writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
+  writeRegistryFile(out, identified.registry, lock)
   await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
   if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
-  const elsewhere = publishingOptions(options)
   if (elsewhere === null) {
     if (hold === null) publishManifest(out, bytes, lock)
     else syncFolder(out)
@@ -155,8 +143,8 @@ function statesNow(
     // A source that mentions only who reported lately takes nothing back by not mentioning it.
     const mentionedBefore =
       source.complete === false ? (before?.find((state) => state.name === name)?.buoys ?? []) : []
-    const stayingForIt = [...staying].flatMap(([buoy, contributions]) =>
-      contributions.includes(contribution) ? [withoutSlug(buoy)] : [],
+    const stayingForIt = [...staying].flatMap(([{ slug: _slug, ...buoy }, contributions]) =>
+      contributions.includes(contribution) ? [buoy] : [],
     )
     const mentioned = input
       .buoysOf(contribution)

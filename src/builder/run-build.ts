@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
-import type { Lock } from '../system/lock.ts'
 import { randomName } from '../system/replace-file.ts'
 import { type Base, type BuildOptions, keptApart, readBase } from './build-base.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -13,8 +12,9 @@ import { collectGarbage, removeLeftovers } from '../snapshot/garbage.ts'
 import { DEFAULT_KEPT, holdText } from '../snapshot/retained.ts'
 import { type Identified, identify } from './identify.ts'
 import { checkBuild, writeParts } from './write-parts.ts'
-import { type BuiltSnapshot, publish, publishingOptions } from './publish.ts'
-import { beginIfThere, outcomeText, type Publishing } from './publishing/publish-to-prefix.ts'
+import { type BuiltSnapshot, publish, type PublishingWork } from './publish.ts'
+import { Prefix } from './publishing/prefix.ts'
+import { beginIfThere, outcomeText } from './publishing/publish-to-prefix.ts'
 import { Spool } from './spool.ts'
 import { timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
@@ -25,29 +25,29 @@ import { stateParts } from './source-state.ts'
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
 export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
-  const { out, keep = DEFAULT_KEPT, now, report, fresh = false } = options
+  const { out, keep = DEFAULT_KEPT, now, report, fresh = false, publishTo = null } = options
   makeOutput(out)
   const lock = lockFolder(out)
   try {
     // Leftovers go before anything is written: on a full disk they would make every later build fail.
     removeLeftovers(out)
     collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
-    const elsewhere = publishingOptions(options)
-    const publishing = elsewhere === null ? null : await beginIfThere(elsewhere, lock)
+    const elsewhere = publishTo && {
+      dir: out,
+      prefix: new Prefix(publishTo.store, publishTo.singleWriter),
+      now,
+      log: report.line,
+    }
+    const publishing = elsewhere && (await beginIfThere(elsewhere, lock))
     const found = await readBase(out, fresh, (message) => report.warn(message))
     const base = keptApart(options, found)
-    return await build(options, base, lock, publishing)
+    return await build(options, base, { lock, elsewhere, publishing })
   } finally {
     lock.release()
   }
 }
 
-async function build(
-  options: BuildOptions,
-  base: Base,
-  lock: Lock,
-  publishing: Publishing | null,
-): Promise<BuiltSnapshot> {
+async function build(options: BuildOptions, base: Base, work: PublishingWork): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now } = options
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
   try {
@@ -60,8 +60,8 @@ async function build(
     // 4. Check that little is lost, and that what is on the disk is what was written.
     await checkBuild(options, base, gathered, identified, written.parts)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
-    const built = await publish(options, base, gathered, identified, written, { lock, publishing })
-    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
+    const built = await publish(options, base, gathered, identified, written, work)
+    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => work.lock.isHeld())
     // 6. Report what came of it.
     reportOutcome(options, base, gathered, identified, built)
     return built

@@ -20,7 +20,7 @@
 import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
-import type { CataloguedBuoy, RegistryEntry } from '../snapshot/catalog.ts'
+import type { RegistryEntry } from '../snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import {
@@ -38,7 +38,9 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 import { errorCode } from '../system/file-faults.ts'
 import { holds, writeDurably } from '../snapshot/write-snapshot.ts'
 
-const FORMAT = { format: 'groundswell-given', version: 1 } as const
+const FORMAT = 'groundswell-given'
+/** Of both files. */
+const VERSION = 1
 
 export interface StateBuoy extends BuoyRecord {
   /** The buoy's id, null where it was left out for another network's buoy. */
@@ -75,11 +77,6 @@ export function writeStates(dir: string, id: string, states: readonly SourceStat
   writeStateFile(dir, statesFile(id), FORMAT, states, lock)
 }
 
-export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
-  const { slug: _slug, ...given } = buoy
-  return given
-}
-
 export interface StateParts {
   passes: PassColumns | null
   forecast: ForecastColumns | null
@@ -113,32 +110,19 @@ export function stateParts(dir: string, id: string): PartEntry[] {
 
 export const REGISTRY_FILE = 'registry.jsonl'
 
-const REGISTRY_FORMAT = { format: 'groundswell-registry', version: 1 } as const
+const REGISTRY_FORMAT = 'groundswell-registry'
 
-export interface Registry {
-  /** The valid entry of each (source, identifier), by id. */
-  entries: readonly RegistryEntry[]
-  /** Entries that contradict a valid one: their ids and slugs are never given again. */
-  former: readonly RegistryEntry[]
-}
-
-/** Unites lists of entries; where they contradict each other, the earlier one is valid. */
-export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
+/** Unites lists of entries, by id; where they contradict each other, the earlier one is valid. */
+export function unite(lists: readonly (readonly RegistryEntry[])[]): RegistryEntry[] {
   const byKey = new Map<string, RegistryEntry>()
-  const ids = new Set<number>()
-  const slugs = new Set<string>()
-  const former = new Map<string, RegistryEntry>()
+  const taken = new Set<number | string>()
   for (const entry of lists.flat()) {
     const key = JSON.stringify([entry.source, entry.identifier])
-    const known = byKey.get(key)
-    if (known?.id === entry.id && known.slug === entry.slug) continue
-    if (known === undefined && !ids.has(entry.id) && !slugs.has(entry.slug)) byKey.set(key, entry)
-    else former.set(JSON.stringify([key, entry.id, entry.slug]), entry)
-    ids.add(entry.id)
-    slugs.add(entry.slug)
+    if (byKey.has(key) || taken.has(entry.id) || taken.has(entry.slug)) continue
+    byKey.set(key, entry)
+    taken.add(entry.id).add(entry.slug)
   }
-  const byId = (a: RegistryEntry, b: RegistryEntry): number => a.id - b.id
-  return { entries: [...byKey.values()].sort(byId), former: [...former.values()].sort(byId) }
+  return [...byKey.values()].sort((a, b) => a.id - b.id)
 }
 
 /**
@@ -153,29 +137,19 @@ export function readRegistryFile(dir: string): RegistryEntry[] | null {
 }
 
 /** Replaces a folder's file, unless it is the same. @throws BuildError when it cannot be written */
-export function writeRegistryFile(dir: string, { entries, former }: Registry, lock: Lock): void {
-  const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
-    source,
-    identifier,
-    id,
-    slug,
-  ])
+export function writeRegistryFile(dir: string, entries: readonly RegistryEntry[], lock: Lock): void {
+  const lines = entries.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])
   writeStateFile(dir, REGISTRY_FILE, REGISTRY_FORMAT, lines, lock)
 }
 
 /** Bytes; the state of 900,000 buoys, the most that can have an id, takes less. */
 export const MAX_STATE_BYTES = 512 * 1024 * 1024
 
-interface StateFormat {
-  readonly format: string
-  readonly version: number
-}
-
 /**
  * The entries of a file, null where there is none.
  * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
-function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
+function readStateFile(dir: string, file: string, format: string): unknown[] | null {
   let bytes: Buffer
   try {
     bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
@@ -186,9 +160,9 @@ function readStateFile(dir: string, file: string, { format, version }: StateForm
   const end = bytes.indexOf('\n')
   const head = headOf(bytes.toString('utf8', 0, Math.max(end, 0)))
   if (head?.['format'] !== format) throw new SnapshotError(`${file}: is not what its name says`)
-  if (head['version'] !== version) {
+  if (head['version'] !== VERSION) {
     throw new BuildError(
-      `${join(dir, file)}: has version ${String(head['version'])}, this program reads version ${version}: use the one that wrote it`,
+      `${join(dir, file)}: has version ${String(head['version'])}, this program reads version ${VERSION}: use the one that wrote it`,
     )
   }
   const body = bytes.subarray(end + 1)
@@ -210,12 +184,12 @@ function headOf(line: string): { [name: string]: unknown } | null {
 function writeStateFile(
   dir: string,
   file: string,
-  { format, version }: StateFormat,
+  format: string,
   entries: readonly unknown[],
   lock: Lock,
 ): void {
   const body = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
-  const head = { format, version, lines: entries.length, sha256: sha256(body) }
+  const head = { format, version: VERSION, lines: entries.length, sha256: sha256(body) }
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
   if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
 }

@@ -2,7 +2,7 @@
  * Rows on their way from the sources to the monthly parts, by UTC month. Rows past a budget of memory go to
  * files and come back month by month: a build needs room for its largest month.
  */
-import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
@@ -53,7 +53,7 @@ export class Spool {
       rows.runs.push({
         handle,
         feed,
-        chunk: rows.spilled + rows.chunks.length - 1,
+        chunk: rows.spilled.length + rows.chunks.length - 1,
         from: at,
         to: rows.used,
         ascending: isAscending(chunk.time, at, rows.used),
@@ -105,15 +105,11 @@ class Month {
   /** Rows in the last chunk. */
   used = 0
   /** The measures of each chunk in the file. */
-  readonly #spilled: (readonly MeasureName[])[] = []
+  readonly spilled: (readonly MeasureName[])[] = []
   readonly #file: string
 
   constructor(file: string) {
     this.#file = file
-  }
-
-  get spilled(): number {
-    return this.#spilled.length
   }
 
   /** Rows with these measures that the last chunk has room for. */
@@ -124,33 +120,26 @@ class Month {
 
   spill(): void {
     if (this.chunks.length === 0) return
-    const file = openSync(this.#file, 'a', 0o600)
-    try {
-      for (const chunk of this.chunks) writeAll(file, new Uint8Array(chunk.time.buffer))
-    } finally {
-      closeSync(file)
-    }
-    this.#spilled.push(...this.chunks.map(({ names }) => names))
+    for (const { time } of this.chunks)
+      appendFileSync(this.#file, new Uint8Array(time.buffer), { mode: 0o600 })
+    this.spilled.push(...this.chunks.map(({ names }) => names))
     this.chunks = []
   }
 
   load(): Chunk[] {
-    if (this.spilled === 0) return this.chunks
-    const file = openSync(this.#file, 'r')
-    try {
-      const chunks = this.#spilled.map((names) => {
-        const chunk = newChunk(names)
-        readAll(file, new Uint8Array(chunk.time.buffer))
-        return chunk
-      })
-      return [...chunks, ...this.chunks]
-    } finally {
-      closeSync(file)
-    }
+    if (this.spilled.length === 0) return this.chunks
+    const { buffer, byteOffset } = readFileSync(this.#file)
+    let at = byteOffset
+    const chunks = this.spilled.map((names) => {
+      const chunk = newChunk(names, buffer, at)
+      at += CHUNK_ROWS * rowBytes(names)
+      return chunk
+    })
+    return [...chunks, ...this.chunks]
   }
 
   discard(): void {
-    if (this.spilled > 0) rmSync(this.#file, { force: true })
+    if (this.spilled.length > 0) rmSync(this.#file, { force: true })
   }
 }
 
@@ -160,11 +149,14 @@ const ABSENT = Object.fromEntries(
 ) as RowColumns
 
 /** A chunk is one buffer, so that it goes to a file and comes back in one piece. */
-function newChunk(names: readonly MeasureName[]): Chunk {
-  const buffer = new ArrayBuffer(CHUNK_ROWS * rowBytes(names))
+function newChunk(
+  names: readonly MeasureName[],
+  buffer: ArrayBufferLike = new ArrayBuffer(CHUNK_ROWS * rowBytes(names)),
+  at = 0,
+): Chunk {
   const columns = Object.fromEntries(
     names.map((name, i) => {
-      const offset = CHUNK_ROWS * (4 + 2 * i)
+      const offset = at + CHUNK_ROWS * (4 + 2 * i)
       return [
         name,
         MEASURES[name].signed
@@ -173,17 +165,5 @@ function newChunk(names: readonly MeasureName[]): Chunk {
       ]
     }),
   ) as Partial<RowColumns>
-  return { names, time: new Uint32Array(buffer, 0, CHUNK_ROWS), columns: { ...ABSENT, ...columns } }
-}
-
-function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
-}
-
-function readAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) {
-    const read = readSync(file, bytes, at, bytes.length - at, null)
-    if (read === 0) throw new Error('a spooled month ended before its rows did')
-    at += read
-  }
+  return { names, time: new Uint32Array(buffer, at, CHUNK_ROWS), columns: { ...ABSENT, ...columns } }
 }

@@ -62,22 +62,24 @@ function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null)
     {
       has: ({ passes }) => passes.length > 0,
       // Passes go on after the newest reading, so only a time that was asked for cuts them.
-      make: (contributions) => {
-        const passes = contributions.flatMap((contribution) => contribution.passes)
-        return passesPart(passes, idOf, wantedAsOf)
-      },
+      make: (of) =>
+        passesPart(
+          of.flatMap(({ passes }) => passes),
+          idOf,
+          wantedAsOf,
+        ),
     },
     {
       has: ({ forecasts }) => forecasts.size > 0,
-      make: (contributions) => {
+      make: (of) => {
         const all = new ForecastSet()
-        for (const { forecasts } of contributions) all.merge(forecasts)
+        for (const { forecasts } of of) all.merge(forecasts)
         return all.part()
       },
     },
     {
       has: ({ harbours }) => harbours.length > 0,
-      make: (contributions) => tidesPart(contributions.flatMap(({ harbours }) => harbours)),
+      make: (of) => tidesPart(of.flatMap(({ harbours }) => harbours)),
     },
   ]
 }
@@ -139,7 +141,6 @@ async function writeMonths(
   const changed = new Set(spool.months())
   // Months that may hold rows after the data's time.
   for (const month of months.keys()) if (monthStart(month + 1) > asOf + 1) changed.add(month)
-  report.expectMonths(changed.size)
   for (const month of changed) {
     const before: MonthRows[] = []
     for (const entry of months.get(month) ?? [])
@@ -161,7 +162,7 @@ async function writeMonths(
       if (rows > 0) written.push(writePart(out, monthPart(kind, table), rows, month))
     }
     months.set(month, written)
-    report.month(monthText(month))
+    report.month(monthText(month), changed.size)
   }
   return [...months].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
 }

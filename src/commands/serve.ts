@@ -129,14 +129,7 @@ async function openMirror(config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots
   const { Mirror } = await import('../snapshot/mirror/mirror.ts')
   try {
     const source = openReadable(config.from, { environment, random, limits: { attempts: STORE_ATTEMPTS } })
-    return new Mirror({
-      source,
-      dir: config.snapshots,
-      poll: config.poll,
-      clock,
-      random,
-      log: note,
-    })
+    return new Mirror({ source, dir: config.snapshots, poll: config.poll, clock, random, log: note })
   } catch (error) {
     if (error instanceof StoreError) throw new UsageError(`--from: ${error.message}`, { cause: error })
     throw error

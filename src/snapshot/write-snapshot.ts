@@ -44,9 +44,10 @@ export function lockFolder(dir: string): Lock {
   )
 }
 
-function lockOf(dir: string): Lock {
+/** @throws BuildError while another process holds it */
+export function lockOf(dir: string, file = 'builder.lock'): Lock {
   try {
-    return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
+    return lock(join(dir, file), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
   } catch (error) {
     if (!existsSync(dir)) throw noFolder(dir)
     if (error instanceof LockError) throw new BuildError(error.message)

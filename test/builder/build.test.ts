@@ -155,26 +155,6 @@ test('A folder that grew by builds, with rows that came late or were corrected, 
   )
 })
 
-test('A new month leaves the files of closed months as they are.', async () => {
-  const dir = newFolder()
-  await build([fakeSource(SMALL_WORLD)], dir)
-  const before = await readManifest(dir)
-  const [alpha, ...others] = SMALL_WORLD
-  const later = {
-    ...alpha,
-    rows: [...alpha.rows, { time: at('2026-04-01T00:00:00Z'), significantHeight: 900 }],
-  }
-  await build([fakeSource([later, ...others])], dir)
-  const now = await readManifest(dir)
-  const months = (manifest: typeof now) =>
-    manifest?.parts
-      .filter(({ kind, month }) => month !== null && kind !== 'aggregates')
-      .map(({ file }) => file) ?? []
-  assert.equal(months(before).length, 3)
-  assert.equal(months(now).length, 4)
-  for (const file of months(before)) assert.ok(months(now).includes(file))
-})
-
 test('A buoy that two sources know is one, and the later one only fills what the earlier one left out.', async () => {
   const dir = newFolder()
   const rows = [{ time: 1_774_602_000, significantHeight: 1000 }]
@@ -221,7 +201,6 @@ const highWaves = SMALL_WORLD.map((buoy) => ({
   ...buoy,
   rows: [{ time: at('2026-03-27T09:00:00Z'), significantHeight: 25_001 }],
 }))
-const noReadings = SMALL_WORLD.map((buoy) => ({ ...buoy, rows: [] }))
 const strange: Source = {
   async read(sink) {
     sink.rows(sink.buoy({ source: 'Nowhere', identifier: 'X', name: 'X', lat: 0, lng: 0 }), batchOf([]))
@@ -274,27 +253,6 @@ for (const [what, sources, message, kind] of FAULTS) {
   })
 }
 
-test('A build that fails in a new folder leaves no snapshot there and nothing temporary.', async () => {
-  const sources = [
-    failing(new BuildError('the third file is bad')),
-    fakeSource(highWaves),
-    fakeSource(noReadings),
-    strange,
-  ]
-  for (const source of sources) {
-    const dir = newFolder()
-    await assert.rejects(
-      build([source], dir),
-      (error) => error instanceof BuildError || error instanceof SnapshotError,
-    )
-    assert.equal(await readManifest(dir), null)
-    assert.deepEqual(
-      readdirSync(dir).filter((file) => !/^[a-z]+-[0-9a-f]{32}\.msgpack$/.test(file)),
-      [],
-    )
-  }
-})
-
 test('A folder whose manifest is broken is not built into, and the error names the file.', async () => {
   for (const content of ['', 'no manifest', Buffer.from([0x81, 0xa6])]) {
     const dir = newFolder()
@@ -346,13 +304,4 @@ test('A part that was damaged on disk is never carried over; a fresh build of th
   assert.equal(readFileSync(join(dir, readings), 'utf8'), 'x')
   await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
   assert.deepEqual(hashes(dir), before)
-})
-
-test('An empty folder, and one that is not there, hold no snapshot.', async () => {
-  const dir = newFolder()
-  assert.equal(await readManifest(dir), null)
-  await assert.rejects(
-    loadSnapshot(dir),
-    (error) => error instanceof SnapshotError && error.message.includes(dir),
-  )
 })

@@ -98,17 +98,6 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
   assert.deepEqual(named(['Le Four'], [past]), ['le-four-2'])
 })
 
-test('A name of digits alone makes a slug that cannot be an id, and slugs that were given before stay.', () => {
-  const named = (identifier: string, name: string): BuoyRecord => buoy('A', identifier, name)
-  const past: RegistryEntry[] = [{ source: 'A', identifier: 'old', id: 2, slug: '41001' }]
-  const buoys = [named('a', '2'), named('b', '2'), named('c', 'Buoy 2'), named('old', '41001')]
-  const { of } = register(buoys, past)
-  assert.deepEqual(
-    buoys.map((each) => of.get(each)?.slug),
-    ['buoy-2', 'buoy-2-2', 'buoy-2-3', '41001'],
-  )
-})
-
 const identities = fc.uniqueArray(
   fc.record({
     source: fc.constantFrom('A', 'B'),

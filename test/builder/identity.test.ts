@@ -101,21 +101,3 @@ test('A build that fails leaves no id given.', async (t) => {
   assert.equal(readFileSync(join(dir, 'registry.jsonl'), 'utf8'), before)
   assert.deepEqual(await buildOf(dir, 'ACMZ'), [...A_AND_Z, 'C 3 buoy-c', 'M 4 buoy-m'])
 })
-
-test('Where kept snapshots already disagree, the published one is right, and no id or slug of theirs goes to a third buoy.', async (t) => {
-  const dir = folderOf(t)
-  await buildOf(dir, 'AZ')
-  await buildOf(dir, 'AMZ')
-  const { file } = listKept(dir).at(-1)!
-  const manifest = readFileSync(join(dir, file))
-  await rollback(dir, null, NOON)
-  // As an older program built on, without a look at what was rolled back.
-  for (const lost of [file, 'registry.jsonl']) rmSync(join(dir, lost))
-  assert.deepEqual(await buildOf(dir, 'ACZ'), [...A_AND_Z, 'C 3 buoy-c'])
-  rmSync(join(dir, 'registry.jsonl'))
-  writeFileSync(join(dir, file), manifest)
-  const expected = [...A_AND_Z, 'C 3 buoy-c', 'D 4 buoy-d', 'M 5 buoy-m']
-  assert.deepEqual(await buildOf(dir, 'ACDMZ'), expected)
-  rmSync(join(dir, file))
-  assert.deepEqual(await buildOf(dir, 'ACDMXZ'), [...expected, 'X 6 buoy-x'])
-})

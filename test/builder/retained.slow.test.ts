@@ -10,7 +10,7 @@ import { lockFolder } from '../../src/snapshot/write-snapshot.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { startDrill } from '../faults/drill.ts'
 import { build as buildDemo } from '../faults/folder.ts'
-import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { runCli, runCliWell } from '../live.ts'
 import { until } from '../until.ts'
 import { build, fakeSource, type FakeBuild, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 import { fieldsOf } from '../fields.ts'
@@ -82,13 +82,6 @@ test('A command that stalled while its lock was taken over ends no hold.', async
   stale.release()
   assert.equal((await resume(dir))?.id, ids[1])
   assert.equal(readHold(dir), null)
-})
-
-test('A rollback or its end in a folder that is not there says so, and what makes one.', async (t) => {
-  const dir = join(temporaryFolder(t), 'nowhere')
-  const expected = { message: `${dir}: there is no such folder; "groundswell build --out ${dir}" makes one` }
-  await assert.rejects(rollback(dir, null, NOON), expected)
-  await assert.rejects(resume(dir), expected)
 })
 
 test('A hold file that cannot be understood holds too.', async (t) => {

@@ -210,16 +210,6 @@ test('A new row replaces the row of its time as a whole, in both tables; an empt
   )
 })
 
-test('A later row replaces the earlier row of its feed and time as a whole, in one delivery or in two.', () => {
-  const time = at('2024-02-10T00:00:00Z')
-  const earlier = { time, significantHeight: 1000, period: 8000, windSpeed: 100 }
-  const later = { time, significantHeight: 2000 }
-  check([{ handle: 0, feed: 0, rows: [earlier, later] }], undefined, 2 ** 32)
-  const two = [earlier, later].map((row) => ({ handle: 0, feed: 0, rows: [row] }))
-  check(two, undefined, 2 ** 32)
-  check(two, 0, 2 ** 32)
-})
-
 test('Long deliveries of one buoy, in order and interleaved with others, lose no row.', () => {
   const start = at('2024-02-01T00:00:00Z')
   const long = (handle: number, count: number, step: number): FakeRow[] =>

@@ -16,7 +16,6 @@ import type { BuoyRecord } from '../../src/sea/records.ts'
 import { startDrill } from '../faults/drill.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { batchOf, catalogOf, folderOf, northBuoy, partOf, silentReport } from './fake_source.ts'
-import { fieldsOf } from '../fields.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
@@ -251,15 +250,6 @@ test('A build that loses much of any kind of part is refused.', async (t) => {
   }
   assert.equal((await build(out, [source('one', whole)])).id, id)
   await build(out, [source('one', losses.at(-1)![1])], { allowLoss: 1 })
-})
-
-test('Networks that end without buoys are named by the report.', async (t) => {
-  const terms = { name: 'one', info: {}, accepts: ({ source: network }: BuoyRecord) => network !== 'Sky' }
-  const { document } = await build(folderOf(t), [{ ...source('one', FIRST), terms }])
-  assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys'), [
-    ['North', 3],
-    ['Sky', 0],
-  ])
 })
 
 const MORE_TABLES = {

@@ -4,9 +4,10 @@
  * killed export leaves the export before or this one.
  */
 import { readdirSync } from 'node:fs'
+import type { MonthRows } from '../../index/segments.ts'
 import { COMMON_NAMES, MEASURE_NAMES, SWELL_NAMES } from '../../sea/columns.ts'
 import { monthOf, monthText, timestampText } from '../../sea/time.ts'
-import { readCatalog, type Catalog } from '../../snapshot/catalog.ts'
+import { readCatalog } from '../../snapshot/catalog.ts'
 import {
   encodeList,
   listedSnapshot,
@@ -42,19 +43,75 @@ export interface Exported {
 }
 
 /** @throws SnapshotError or BuildError; then the folder has what it had */
-export async function exportSnapshot(options: ExportOptions): Promise<Exported> {
-  const { dir, manifest, out, now } = options
+export async function exportSnapshot({ dir, manifest, out, now }: ExportOptions): Promise<Exported> {
   const folder = new ExportFolder(out)
   try {
-    const entry = manifest.parts.find(({ kind }) => kind === 'catalog')!
-    const job = new Export(options, folder, await readPart(dir, entry, readCatalog))
-    const list = await job.all()
-    const bytes = encodeList(list)
-    const isSame = folder.before !== null && encodeList(folder.before).equals(bytes)
-    // A file that somebody removed comes back under the list that named it.
-    if (!isSame || job.written.files > 0) folder.publish(bytes)
-    folder.collect(new Set([...filesOfLists(dir), ...list.files.map(({ path }) => path)]), now)
-    return { list, written: job.written }
+    const { before } = folder
+    const catalog = await readPart(
+      dir,
+      manifest.parts.find(({ kind }) => kind === 'catalog')!,
+      readCatalog,
+    )
+    const readings = manifest.parts.filter(({ kind }) => kind === 'readings')
+    readings.sort((a, b) => b.month! - a.month!)
+    // All files have the same columns, since programs read them as one table.
+    const measures = readings.some((part) => hasSwell(dir, part)) ? MEASURE_NAMES : COMMON_NAMES
+    const networks = networksOf(catalog, measures)
+    const parts = new Map(readings.map((part) => [part.month!, part]))
+    const basis = {
+      as_of: timestampText(manifest.asOf),
+      networks: networks.map(({ exported }) => exported),
+      months: readings.map(({ month, sha256 }) => ({ month: monthText(month!), part: sha256 })),
+    }
+    const written = { files: 0, bytes: 0, rows: 0 }
+    const files: ExportedFile[] = []
+    /** Ends a file, which is dropped where the export before has the same bytes. */
+    const add = (staged: StagedFile, name: string, about: About): void => {
+      const { bytes, sha256 } = staged.end()
+      const path = pathOf(name, sha256)
+      const known = before?.files.find((file) => file.path === path)
+      if (known !== undefined && folder.has(known)) {
+        files.push(known)
+        return
+      }
+      folder.add(staged, path)
+      written.files++
+      written.bytes += bytes
+      written.rows += about.rows
+      files.push({ ...about, path, format: 'parquet', bytes, sha256, snapshot: manifest.id })
+    }
+    for (const span of spansOf(new Set(parts.keys()), manifest.asOf)) {
+      const changed = networks.filter(({ exported: { name } }) => {
+        const known = before?.files.find(
+          ({ network, year, month }) => network === name && year === span.year && month === span.month,
+        )
+        const isSame = before !== null && basisOf(before, name, span) === basisOf(basis, name, span)
+        // Without a file the network has no readings.
+        if (!isSame || (known !== undefined && !folder.has(known))) return true
+        if (known !== undefined) files.push(known)
+        return false
+      })
+      const rows = async function* (): AsyncGenerator<MonthRows> {
+        for (const month of span.months)
+          yield await readPart(dir, parts.get(month)!, (part, name) => readMonth(part, month, name))
+      }
+      if (changed.length > 0) await writeSpan(span, changed, rows(), manifest.demo === true, folder, add)
+    }
+    const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
+    files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    // The buoys of all networks are some hundred kilobytes, made anew to see whether they differ.
+    const staged = folder.create()
+    try {
+      writeBuoys(catalog, staged.write)
+      const none = { network: null, year: null, month: null, start: null, end: null }
+      add(staged, 'buoys', { kind: 'buoys', ...none, rows: catalog.id.length })
+    } finally {
+      staged.close()
+    }
+    const list: FileList = { address: null, snapshot: manifest.id, ...basis, files }
+    folder.publish(encodeList(list))
+    folder.collect(new Set([...filesOfLists(dir), ...files.map(({ path }) => path)]), now)
+    return { list, written }
   } finally {
     folder.close()
   }
@@ -74,12 +131,12 @@ interface Span {
   months: number[]
 }
 
-type Basis = Pick<FileList, 'as_of' | 'networks' | 'months'>
+type About = Omit<ExportedFile, 'path' | 'format' | 'bytes' | 'sha256' | 'snapshot'>
 
 /** All that the file of a network and span is made from: its months' parts, and whether its year is over. */
 function basisOf(
-  { as_of: asOf, networks, months }: Basis,
-  { name }: BulkNetwork,
+  { as_of: asOf, networks, months }: Pick<FileList, 'as_of' | 'networks' | 'months'>,
+  name: string,
   { year, month }: Span,
 ): string {
   const madeFrom = networks.find((network) => network.name === name)?.made_from
@@ -87,120 +144,36 @@ function basisOf(
   return JSON.stringify([madeFrom, Number(asOf.slice(0, 4)) > year, ofSpan])
 }
 
-class Export {
-  readonly #options: ExportOptions
-  readonly #folder: ExportFolder
-  readonly #catalog: Catalog
-  readonly #networks: readonly BulkNetwork[]
-  /** Parts of readings by month. */
-  readonly #parts: ReadonlyMap<number, PartEntry>
-  readonly written = { files: 0, bytes: 0, rows: 0 }
-
-  constructor(options: ExportOptions, folder: ExportFolder, catalog: Catalog) {
-    const { dir, manifest } = options
-    const readings = manifest.parts.filter(({ kind }) => kind === 'readings')
-    readings.sort((a, b) => b.month! - a.month!)
-    // All files have the same columns, since programs read them as one table.
-    const measures = readings.some((part) => hasSwell(dir, part)) ? MEASURE_NAMES : COMMON_NAMES
-    this.#options = options
-    this.#folder = folder
-    this.#catalog = catalog
-    this.#networks = networksOf(catalog, measures)
-    this.#parts = new Map(readings.map((part) => [part.month!, part]))
-  }
-
-  async all(): Promise<FileList> {
-    const { manifest } = this.#options
-    const list = {
-      address: null,
-      snapshot: manifest.id,
-      as_of: timestampText(manifest.asOf),
-      networks: this.#networks.map(
-        ({ folder: _folder, buoys: _buoys, measures: _measures, ...exported }) => exported,
-      ),
-      months: [...this.#parts].map(([month, { sha256 }]) => ({ month: monthText(month), part: sha256 })),
+/** Writes the files of networks side by side, a month after the other: one month of rows is in memory. */
+async function writeSpan(
+  span: Span,
+  networks: readonly BulkNetwork[],
+  months: AsyncIterable<MonthRows>,
+  isDemo: boolean,
+  folder: ExportFolder,
+  add: (staged: StagedFile, name: string, about: About) => void,
+): Promise<void> {
+  const drafts = networks.map((network) => {
+    const staged = folder.create()
+    return { network, staged, file: new ReadingsFile(network, isDemo, staged.write) }
+  })
+  try {
+    for await (const rows of months) {
+      for (const { file } of drafts) await file.add(rows)
+      // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
+      collectGarbage()
     }
-    const files: ExportedFile[] = []
-    for (const span of spansOf(new Set(this.#parts.keys()), manifest.asOf)) {
-      files.push(...(await this.#span(span, list)))
+    for (const { network, staged, file } of drafts) {
+      const { rows, start, end } = file
+      if (rows === 0) continue
+      file.finish()
+      const { year, month } = span
+      const times = { start: timestampText(start), end: timestampText(end) }
+      const about = { kind: 'readings' as const, network: network.exported.name, year, month, ...times, rows }
+      add(staged, `readings/${network.folder}/${spanText(span)}`, about)
     }
-    const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
-    files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    return { ...list, files: [...files, this.#buoys()] }
-  }
-
-  async #span(span: Span, list: Basis): Promise<ExportedFile[]> {
-    const { before } = this.#folder
-    const [kept, changed]: [ExportedFile[], BulkNetwork[]] = [[], []]
-    for (const network of this.#networks) {
-      const known = before?.files.find(
-        ({ network: name, year, month }) =>
-          name === network.name && year === span.year && month === span.month,
-      )
-      const isSame = before !== null && basisOf(before, network, span) === basisOf(list, network, span)
-      // Without a file the network has no readings.
-      if (!isSame || (known !== undefined && !this.#folder.has(known))) changed.push(network)
-      else if (known !== undefined) kept.push(known)
-    }
-    return [...kept, ...(changed.length === 0 ? [] : await this.#write(span, changed))]
-  }
-
-  /** Writes files side by side, a month after the other: one month of rows is in memory. */
-  async #write(span: Span, networks: readonly BulkNetwork[]): Promise<ExportedFile[]> {
-    const { dir, manifest } = this.#options
-    const drafts = networks.map((network) => {
-      const staged = this.#folder.create()
-      return { network, staged, file: new ReadingsFile(network, manifest.demo === true, staged.write) }
-    })
-    try {
-      for (const month of span.months) {
-        const entry = this.#parts.get(month)!
-        const rows = await readPart(dir, entry, (part, name) => readMonth(part, month, name))
-        for (const { file } of drafts) await file.add(rows)
-        // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
-        collectGarbage()
-      }
-      return drafts.flatMap(({ network, staged, file }) => {
-        const { rows, start, end } = file
-        if (rows === 0) return []
-        file.finish()
-        const { year, month } = span
-        const times = { start: timestampText(start), end: timestampText(end) }
-        const about = { kind: 'readings' as const, network: network.name, year, month, ...times, rows }
-        return [this.#add(staged, `readings/${network.folder}/${spanText(span)}`, about)]
-      })
-    } finally {
-      for (const { staged } of drafts) staged.close()
-    }
-  }
-
-  /** The buoys of all networks: some hundred kilobytes, made anew to see whether they differ. */
-  #buoys(): ExportedFile {
-    const staged = this.#folder.create()
-    try {
-      writeBuoys(this.#catalog, staged.write)
-      const none = { network: null, year: null, month: null, start: null, end: null }
-      return this.#add(staged, 'buoys', { kind: 'buoys', ...none, rows: this.#catalog.id.length })
-    } finally {
-      staged.close()
-    }
-  }
-
-  /** Ends a file, which is dropped where the export before has the same bytes. */
-  #add(
-    staged: StagedFile,
-    name: string,
-    about: Omit<ExportedFile, 'path' | 'format' | 'bytes' | 'sha256' | 'snapshot'>,
-  ): ExportedFile {
-    const { bytes, sha256 } = staged.end()
-    const path = pathOf(name, sha256)
-    const known = this.#folder.before?.files.find((file) => file.path === path)
-    if (known !== undefined && this.#folder.has(known)) return known
-    this.#folder.add(staged, path)
-    this.written.files++
-    this.written.bytes += bytes
-    this.written.rows += about.rows
-    return { ...about, path, format: 'parquet', bytes, sha256, snapshot: this.#options.manifest.id }
+  } finally {
+    for (const { staged } of drafts) staged.close()
   }
 }
 

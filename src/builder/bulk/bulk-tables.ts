@@ -25,7 +25,8 @@ interface RowsBuoy {
   readonly source: string
 }
 
-export interface BulkNetwork extends ExportedNetwork {
+export interface BulkNetwork {
+  exported: ExportedNetwork
   /** Folder below `readings/`. Networks may share one: their files differ by their hashes. */
   folder: string
   buoys: ReadonlyMap<number, RowsBuoy>
@@ -43,7 +44,8 @@ export function networksOf(catalog: Catalog, measures: readonly MeasureName[]): 
     const source = label ?? name
     const own = [LAYOUT, name, source, credit, licence, [...buoys[i].values()], measures]
     const made_from = createHash('sha256').update(JSON.stringify(own)).digest('hex')
-    return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i], measures }
+    const exported = { name, source, credit, licence, made_from }
+    return { exported, folder: folderOf(name), buoys: buoys[i], measures }
   })
 }
 
@@ -100,7 +102,8 @@ export class ReadingsFile {
   start = Infinity
   end = 0
 
-  constructor({ source, credit, licence, buoys, measures }: BulkNetwork, isDemo: boolean, sink: ByteSink) {
+  constructor({ exported, buoys, measures }: BulkNetwork, isDemo: boolean, sink: ByteSink) {
+    const { source, credit, licence } = exported
     const columns = columnsOf(this.#cursor, measures)
     const metadata = {
       ...(isDemo && { demo: 'true' }),

@@ -17,16 +17,14 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { isContent, LIST_FILE, readListFile, type FileList } from '../../snapshot/file-list.ts'
-import { TEMPORARY_PREFIX, syncFolder, writeDurably } from '../../snapshot/write-snapshot.ts'
+import { TEMPORARY_PREFIX, lockOf, syncFolder, writeDurably } from '../../snapshot/write-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
-import { lock, LockError, type Lock } from '../../system/lock.ts'
+import type { Lock } from '../../system/lock.ts'
 import { randomName } from '../../system/replace-file.ts'
 import { makeFolder } from '../../system/regular-files.ts'
 
 const LOCK_FILE = 'export.lock'
-/** The wait for another export, which may be about to end. */
-const LOCK_PATIENCE_MS = 1000
 /** Seconds that a file stays: a reader may be about to open what the list named a moment ago. */
 const GRACE_S = 120
 
@@ -42,7 +40,7 @@ export class ExportFolder {
   constructor(dir: string) {
     this.#dir = dir
     faultsAt(dir, () => makeFolder(dir))
-    this.#lock = lockOf(dir)
+    this.#lock = lockOf(dir, LOCK_FILE)
     this.#staging = join(dir, `${TEMPORARY_PREFIX}${randomName()}-export`)
     try {
       for (const name of readdirSync(dir)) {
@@ -102,15 +100,6 @@ export class ExportFolder {
   close(): void {
     rmSync(this.#staging, { recursive: true, force: true })
     this.#lock.release()
-  }
-}
-
-function lockOf(dir: string): Lock {
-  try {
-    return lock(join(dir, LOCK_FILE), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
-  } catch (error) {
-    if (error instanceof LockError) throw new BuildError(error.message)
-    throw error
   }
 }
 

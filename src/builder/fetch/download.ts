@@ -171,12 +171,8 @@ async function inspect(file: string, { content, maxBytes, signal }: DownloadRequ
           done()
         },
       })
-      await pipeline(
-        [handle.createReadStream({ start: 0, autoClose: false }), createGunzip(), expanded.stream, sink],
-        {
-          signal,
-        },
-      )
+      const whole = handle.createReadStream({ start: 0, autoClose: false })
+      await pipeline([whole, createGunzip(), expanded.stream, sink], { signal })
       head = Buffer.concat(chunks)
     }
     const fault = contentFault(head, content)

@@ -175,14 +175,17 @@ async function fetchSource(
     return outcome
   }
   const began = performance.now()
-  const limit = timeLimit(source.fetchWithin, `its source was not done within ${source.fetchWithin} s`, false)
+  const signal = timeLimit(
+    source.fetchWithin,
+    `its source was not done within ${source.fetchWithin} s`,
+    false,
+  )
   try {
     removeLeftovers(folder)
     const index = readIndex(folder)
     outcome.files = files.length
     outcome.removed = removeUnplanned(folder, index, files)
     let done = 0
-    const { signal } = limit
     await Promise.all(
       files.map(async (file) => {
         if (isDue(source, file, index, now)) {
@@ -205,7 +208,6 @@ async function fetchSource(
     }
     return outcome
   } finally {
-    limit.end()
     held.release()
   }
 }
@@ -227,15 +229,11 @@ function newOutcome({ name, fetchWithin }: ConfiguredSource): FetchOutcome {
   }
 }
 
-/** A signal with a RequestFault as its reason. */
-function timeLimit(
-  seconds: number,
-  reason: string,
-  passing: boolean,
-): { signal: AbortSignal; end: () => void } {
+/** A signal with a RequestFault as its reason. The timer keeps no process. */
+function timeLimit(seconds: number, reason: string, passing: boolean): AbortSignal {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new RequestFault(reason, { passing })), seconds * 1000)
-  return { signal: controller.signal, end: () => clearTimeout(timer) }
+  setTimeout(() => controller.abort(new RequestFault(reason, { passing })), seconds * 1000).unref()
+  return controller.signal
 }
 
 interface SourceFetch {
@@ -262,16 +260,12 @@ async function fetchFile(
     const result = await host.run(ofSource, async () => {
       const seconds = (context.limits ?? DEFAULT_LIMITS).wholeMs / 1000
       const limit = timeLimit(seconds, `not done within ${seconds} s, all attempts together`, true)
-      const signal = AbortSignal.any([limit.signal, ofSource])
+      const signal = AbortSignal.any([limit, ofSource])
       const { headers, query } = file.download
       const wanted = { url, path, content, maxBytes, headers, query, validators: entry, clientOf }
-      try {
-        return await withAttempts({ ...ATTEMPTS, ...context, signal }, () =>
-          owningStrayFaults((ended) => download({ ...wanted, signal: AbortSignal.any([signal, ended]) })),
-        )
-      } finally {
-        limit.end()
-      }
+      return withAttempts({ ...ATTEMPTS, ...context, signal }, () =>
+        owningStrayFaults((ended) => download({ ...wanted, signal: AbortSignal.any([signal, ended]) })),
+      )
     })
     const checked = Math.floor(context.clock())
     if (result.state === 'unchanged') {

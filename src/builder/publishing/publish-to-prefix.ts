@@ -103,7 +103,8 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
   await prefix.probe()
   if (newest !== null && !ownCommits(published).includes(newest.name)) {
     const built = listKept(dir).at(-1)?.id
-    if (built === undefined ? hasHistory(dir) : built !== newest.manifest.id) {
+    // Nobody can have seen ids of a folder that has published no snapshot.
+    if (built === undefined ? existsSync(join(dir, MANIFEST_FILE)) : built !== newest.manifest.id) {
       throw anotherBuilder(dir, prefix, newest)
     }
     published = await continueFrom(options, newest, lock)
@@ -171,7 +172,7 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
     return await beginPublishing(options, lock)
   } catch (error) {
     const { dir, prefix, log } = options
-    const isEmpty = listKept(dir).length === 0 && !hasHistory(dir)
+    const isEmpty = listKept(dir).length === 0 && !existsSync(join(dir, MANIFEST_FILE))
     if (!(error instanceof RequestFault) || !error.passing || isEmpty) throw error
     writePublished(dir, publishedTo(dir, prefix), lock)
     log(`${error.message}; the build goes on upon what ${dir} has`, 'warning')
@@ -260,11 +261,6 @@ function publishedTo(dir: string, { address }: Prefix): Published {
 
 const ownCommits = ({ commit, tried }: Published): string[] => [commit, ...tried]
 
-/** Whether anybody can have seen ids of this folder: it has published a snapshot. */
-function hasHistory(dir: string): boolean {
-  return existsSync(join(dir, MANIFEST_FILE))
-}
-
 function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildError {
   return new BuildError(
     `${address}: has ${commitText(there)}, which is not what ${dir} published last: another builder publishes there, or the store shows an old state. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has`,
@@ -282,23 +278,19 @@ function filesOf(
   // Sources may have given the same, and what the snapshot has.
   const more = new Map(stateParts(dir, id).map((part) => [part.file, part]))
   for (const { file } of parts) more.delete(file)
-  const lines = (
-    [
-      ['registry', REGISTRY_FILE],
-      ['given', statesFile(id)],
-    ] as const
-  ).flatMap(([kind, file]): FileToStore[] => {
+  const linesOf = (kind: 'registry' | 'given', file: string): FileToStore[] => {
     const from = contentOf(dir, file)
     if (from === null) return []
     const hash = sha256(from)
     return [{ file: `${kind}-${hash.slice(0, 32)}.jsonl`, bytes: from.length, sha256: hash, from }]
-  })
-  if (!(lines.at(0)?.file ?? '').startsWith('registry-')) {
+  }
+  const registry = linesOf('registry', REGISTRY_FILE)
+  if (registry.length === 0) {
     throw new BuildError(
       `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
     )
   }
-  const state = [...lines, ...[...more.values()].map(inFolder)]
+  const state = [...registry, ...linesOf('given', statesFile(id)), ...[...more.values()].map(inFolder)]
   return { files: [...parts.map(inFolder), ...state], state }
 }
 

@@ -6,11 +6,12 @@ import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { contentFault } from '../../../src/builder/fetch/download.ts'
 import {
+  dueFiles,
   fetchSources,
+  planFiles,
   type FetchContext,
   type FetchOutcome,
 } from '../../../src/builder/fetch/fetch-sources.ts'
-import { dueFiles, planFiles } from '../../../src/builder/fetch/fetch-sources.ts'
 import { timestampText } from '../../../src/sea/time.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { temporaryFolder } from '../../live.ts'
@@ -250,16 +251,6 @@ test('A host that does not answer is left alone after a few files.', async (t) =
   const reasons = outcome.failures.map(({ reason }) => reason)
   assert.equal(reasons.filter((reason) => reason.startsWith('nothing listens at 127.0.0.1:')).length, 3)
   assert.equal(reasons.filter((reason) => reason === 'the host does not answer').length, 27)
-})
-
-test('A station that its server does not have fails alone.', async (t) => {
-  const origin = await startOrigin(t)
-  origin.files.set('/S1.csv', GOOD)
-  const entry = { url: `${origin.url}/{station}.csv`, to: '{station}.csv', stations: ['S0', 'S1', 'S2'] }
-  const { folder, fetch } = drill(t, origin, [entry])
-  const { fetched, failed } = await fetch()
-  assert.deepEqual([fetched, failed], [1, 2])
-  assert.deepEqual(readdirSync(folder).toSorted(), ['.fetched.json', 'S1.csv'])
 })
 
 test('Secrets go to the host they are for and nowhere else, and no message holds them.', async (t) => {

@@ -3,20 +3,16 @@
  * networks of the build are published.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fetchSources, type FetchOutcome } from '../../../src/builder/fetch/fetch-sources.ts'
-import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { openReadable } from '../../../src/snapshot/store/store-address.ts'
 import { listening } from '../../listening.ts'
-import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
-import { faultsOf, mirrorOf } from '../../snapshot/mirror/world.ts'
+import { runCli, temporaryFolder } from '../../live.ts'
 import { startOrigin, type Origin } from './origin.ts'
 
 const NOW = Date.UTC(2026, 2, 27, 12) / 1000
@@ -60,7 +56,7 @@ function fetchAll(file: string): Promise<FetchOutcome[]> {
 const head = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
 
 /** Ways to send a whole body that HTTP allows, each of which ends its connection. */
-export const CLOSING = {
+const CLOSING = {
   'Connection: close': (socket, body) => {
     socket.write(head('HTTP/1.1 200 OK', 'Connection: close', `Content-Length: ${body.length}`))
     socket.end(body)
@@ -197,25 +193,4 @@ test('What a library throws out of turn fails its file by name, and the others a
   assert.match(stderr, /two: 1 of 3 files could not be fetched; \S+rows-reject\.csv: a fault of this program/)
   assert.match(stdout + stderr, /published snapshot/)
   assert.match(stderr, /fetched 3 of 3 files/)
-})
-
-test("Python's own server, which closes each connection, is fetched from and mirrored.", async (t) => {
-  const root = temporaryFolder(t)
-  const [source, copy] = [join(root, 'source'), join(root, 'copy')]
-  await runCliWell(['build', '--source=demo:scale,buoys=60,days=400', `--out=${source}`])
-  writeFileSync(join(source, 'big.csv'), '1,2\n'.repeat(BIG_BYTES / 4))
-  const args = ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '-d', source]
-  const python = spawn('python3', args, { stdio: ['ignore', 'pipe', 'ignore'] })
-  t.after(() => python.kill('SIGKILL'))
-  const [line] = (await once(python.stdout, 'data')) as [Buffer]
-  const url = `http://127.0.0.1:${/port (\d+)/.exec(String(line))![1]}/`
-
-  const files = Array.from({ length: 8 }, (_, i) => ({ url: `${url}big.csv`, to: `${i}.csv` }))
-  const [outcome] = await fetchAll(configurationOf(t, [{ name: 'net', files }]))
-  assert.deepEqual([outcome.failures, outcome.bytes], [[], 8 * BIG_BYTES])
-
-  const { mirror, held, lines } = mirrorOf(t, url, copy)
-  await mirror.look()
-  assert.equal(await held(), (await readManifest(source))?.id, lines.join('\n'))
-  assert.deepEqual(await faultsOf(copy), [])
 })
