@@ -13,26 +13,16 @@ const NONE = 0xffff
 const START = 1_774_569_600
 const HOUR = 3600
 
-/** Codes per unit, written out again so that a change of scale in the product shows. */
-const SCALES: { readonly [name in ForecastName]: number } = {
-  waveHeight: 1000,
-  wavePeriod: 1000,
-  waveDirection: 100,
-  swellHeight: 1000,
-  swellPeriod: 1000,
-  swellDirection: 100,
-  windSpeed: 100,
-  windDirection: 100,
-}
-const LIMITS: { readonly [name in ForecastName]: number } = {
-  waveHeight: 25_000,
-  wavePeriod: 60_000,
-  waveDirection: 35_999,
-  swellHeight: 25_000,
-  swellPeriod: 60_000,
-  swellDirection: 35_999,
-  windSpeed: 50_000,
-  windDirection: 35_999,
+/** Codes per unit and the largest code, written out again so that a change of scale in the product shows. */
+const CODES: { readonly [name in ForecastName]: readonly [perUnit: number, largest: number] } = {
+  waveHeight: [1000, 25_000],
+  wavePeriod: [1000, 60_000],
+  waveDirection: [100, 35_999],
+  swellHeight: [1000, 25_000],
+  swellPeriod: [1000, 60_000],
+  swellDirection: [100, 35_999],
+  windSpeed: [100, 50_000],
+  windDirection: [100, 35_999],
 }
 
 function indexOf(records: readonly ForecastRecord[]): Forecast {
@@ -60,7 +50,7 @@ function apart(a: number, b: number): number {
 }
 
 const aValue = (name: ForecastName) =>
-  fc.option(fc.integer({ min: 0, max: LIMITS[name] }), { freq: 4, nil: null })
+  fc.option(fc.integer({ min: 0, max: CODES[name][1] }), { freq: 4, nil: null })
 
 const aSeries = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 }).chain((steps) => {
   // Steps of half an hour to fifteen hours: some are too long to be bridged.
@@ -86,7 +76,7 @@ test('Values between two times lie on the straight line, directions on the circl
         const values = Object.fromEntries(
           FORECAST_NAMES.map((name) => [
             name,
-            codes[name].map((code) => (code === null ? null : code / SCALES[name])),
+            codes[name].map((code) => (code === null ? null : code / CODES[name][0])),
           ]),
         )
         const anchor = recordAt(10, 10, { times, values })

@@ -170,18 +170,6 @@ test('The points within a radius are all of them in order, also where most are t
   )
 })
 
-test('Of thousands of points at the same few distances the nearest are those of the lowest ordinals.', () => {
-  const places = Array.from({ length: 20_000 }, (_, i) => ({ lat: (i % 3) - 1, lng: (i % 5) - 2 }))
-  // The nearest are those at the place itself: the middle of three and of five.
-  const expected = Array.from({ length: 20_000 }, (_, i) => i).filter((i) => i % 3 === 1 && i % 5 === 2)
-  const near = nearOf(places)
-  assert.deepEqual(within(near, { lat: 0, lng: 0 }, 1000, () => true).slice(0, 500), expected.slice(0, 500))
-  assert.deepEqual(
-    nearest(near, { lat: 0, lng: 0 }, 20, 1000, () => true),
-    expected.slice(0, 20),
-  )
-})
-
 test('A radius that ends at a point has that point, and one that ends a hair before it does not.', () => {
   fc.assert(
     fc.property(

@@ -78,16 +78,9 @@ function pairOf(options: Partial<QueueOptions> = {}) {
   })
   const ask = (
     client: number,
-    {
-      pieces = 100,
-      text = 'x'.repeat(1000),
-      room = Infinity,
-      throwsAt = Infinity,
-      fault = new Error('a fault'),
-      encoding = null,
-      isHead = false,
-    }: Wanted = {},
+    { room = Infinity, encoding = null, isHead = false, ...wantedMore }: Wanted = {},
   ): Asked => {
+    const { pieces = 100, text = 'x'.repeat(1000), throwsAt, fault = new Error('a fault') } = wantedMore
     const asked: Asked = { read: null!, refused: [], faults: [], made: 0 }
     wanted = {
       made: () => ({

