@@ -7,6 +7,7 @@ import { TAIL_BYTES } from './envelope.ts'
 import { NO_LINK } from './links.ts'
 import type { Moment } from './moment.ts'
 import type { Encoding } from './preferences.ts'
+import type { Tag } from './reply.ts'
 import type { Target } from './router.ts'
 
 /** A longer answer would drive out everything else. */
@@ -99,13 +100,10 @@ export class KeptAnswer {
 }
 
 /** What a request target leads to: reading target and tag would take 10 to 30 % of a kept answer's time. */
-export interface KnownTarget {
+export interface KnownTarget extends Tag {
   readonly target: Target
   readonly canonical: string
   readonly kept: KeptAnswer
-  /** The ETag's lower 32 bits, and the 16 above. */
-  readonly low: number
-  readonly high: number
   /** The minute that the answer is about; 0 for any. */
   readonly minute: number
   /** Header line that names ignored parameters. */

@@ -1,5 +1,5 @@
 /** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
-import { headFields, type Admitted } from './admitted.ts'
+import type { Admitted } from './admitted.ts'
 import type { KeptAnswer, KnownTarget } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
@@ -23,7 +23,7 @@ export function answer(
   const { cache, isPinned, pin } = served
   const format = shape?.format ?? 'json'
   if (isKnownToClient(request, asked)) {
-    sendNotModified(request, headFields(request, asked, lifetime, NO_LINK))
+    sendNotModified(request, { tag: asked, lifetime, link: NO_LINK, encoding: null })
     return
   }
   const canonical = cache.isOff ? '' : canonicalOf(asked)
@@ -34,18 +34,14 @@ export function answer(
       const known = { target, canonical, kept, low, high, minute, ignored }
       cache.remember(exchange.path, exchange.query, known)
     }
-    const fields = headFields(request, asked, lifetime, kept.link)
+    const fields = { tag: asked, lifetime, link: kept.link, encoding: null }
     sendKept(options, request, fields, { canonical, kept, format })
     return
   }
   if (!cache.isOff) options.totals.count('made')
   const view = served.view!
   if (shape !== null || operation.answer === undefined) {
-    const fields = headFields(request, asked, lifetime, NO_LINK)
-    sendLong(options, request, asked, {
-      fields,
-      keep: (body, link) => cache.put(canonical, format, body, link),
-    })
+    sendLong(options, request, asked, lifetime, (body, link) => cache.put(canonical, format, body, link))
     return
   }
   const { writer } = view.fragments
@@ -56,19 +52,19 @@ export function answer(
   endAnswer(writer, begun, moment.second, pin)
   const body = writer.answer()
   cache.put(canonical, format, body, link)
-  const fields = headFields(request, asked, lifetime, link)
-  exchange.send(served.heads.write(fields), body)
+  exchange.send(served.heads.write(request, { tag: asked, lifetime, link, encoding: null }), body)
 }
 
 /** As `answer`, for a target that led to a kept answer before. */
 export function answerKnown(
   options: LongOptions,
   request: Admitted,
-  { canonical, kept, low, high }: KnownTarget,
+  known: KnownTarget,
   lifetime: number,
 ): void {
-  const fields = headFields(request, { low, high }, lifetime, kept.link)
-  if (isKnownToClient(request, fields)) sendNotModified(request, fields)
+  const { canonical, kept } = known
+  const fields = { tag: known, lifetime, link: kept.link, encoding: null }
+  if (isKnownToClient(request, known)) sendNotModified(request, fields)
   else sendKept(options, request, fields, { canonical, kept, format: 'json' })
 }
 
@@ -87,9 +83,9 @@ function sendKept(
   const coded = encoding === null ? kept : served.cache.inCoding(canonical, kept, encoding)
   const bytes = coded.bytesAt(moment)
   fields.encoding = coded.encoding
-  if (format === 'json') exchange.send(served.heads.write(fields), bytes)
+  if (format === 'json') exchange.send(served.heads.write(request, fields), bytes)
   else {
-    const part = partOf(served, fields, format, [bytes], range)
+    const part = partOf(request, fields, format, [bytes], range)
     exchange.send(part.head, part.body[0])
   }
 }

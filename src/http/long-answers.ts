@@ -177,18 +177,13 @@ export interface LongOptions {
   onFault: (fault: string, operation: string) => void
 }
 
-interface Reply {
-  readonly fields: HeadFields
-  /** Keeps a whole answer, as it is without a coding. */
-  readonly keep: (body: Uint8Array, headers: Uint8Array) => void
-}
-
-/** Has the thread answer `request`. @throws ApiError 400 */
+/** Has the thread answer `request`. `keep` gets a whole answer, as it is without a coding. @throws ApiError 400 */
 export function sendLong(
   options: LongOptions,
   request: Admitted,
   asked: Asked,
-  { fields, keep }: Reply,
+  lifetime: number,
+  keep: (body: Uint8Array, headers: Uint8Array) => void,
 ): void {
   const { exchange, served, client, now } = request
   const { clock, totals, long } = options
@@ -216,7 +211,7 @@ export function sendLong(
   const requestId = errorIdOf(exchange)
   // The time that it took is none of its life.
   const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
-    return { ...fields, lifetime: Math.max(0, fields.lifetime - Math.round(clock() - now)), encoding, link }
+    return { tag: asked, lifetime: Math.max(0, lifetime - Math.round(clock() - now)), link, encoding }
   }
   const said: LongReply = {
     request: wanted,
@@ -227,9 +222,9 @@ export function sendLong(
       const body = isOne && pieces.length > 1 ? [joined(pieces, length)] : pieces
       const kept = encoding !== null ? plain : isOne ? body[0] : null
       if (kept !== null) keep(kept, more)
-      return partOf(served, fieldsOf(encoding, more), format, body, range)
+      return partOf(request, fieldsOf(encoding, more), format, body, range)
     },
-    begun: ({ headers: more, encoding }) => served.headsOf(format).write(fieldsOf(encoding, more)),
+    begun: ({ headers: more, encoding }) => served.headsOf(format).write(request, fieldsOf(encoding, more)),
     failed: (why) => {
       if (why.type === 'refused')
         return errorAnswer(requestId, why.code, why.message, clock(), { headers, details: why.details })

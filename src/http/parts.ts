@@ -1,10 +1,9 @@
 /** How much of an answer is sent, and in which coding: nothing (304), a part of a file (206), or all. */
 import type { Format } from '../operation/shape.ts'
-import type { Admitted, Tag } from './admitted.ts'
+import type { Admitted } from './admitted.ts'
 import type { Exchange } from './exchange.ts'
 import { ENCODINGS, Preference, preferredEncoding, type Encoding } from './preferences.ts'
-import { unsatisfiableHead, type HeadFields } from './reply.ts'
-import type { ServedView } from './served.ts'
+import { unsatisfiableHead, type HeadFields, type Tag } from './reply.ts'
 
 const NOTHING = new Uint8Array(0)
 const codings = new Preference((accepted) => preferredEncoding(accepted, ENCODINGS))
@@ -15,8 +14,8 @@ export function isKnownToClient({ exchange, served }: Admitted, tag: Tag): boole
   return condition !== '' && served.heads.matches(condition, tag)
 }
 
-export function sendNotModified({ exchange, served }: Admitted, fields: HeadFields): void {
-  exchange.send(served.notModifiedHeads.write(fields), null)
+export function sendNotModified(request: Admitted, fields: HeadFields): void {
+  request.exchange.send(request.served.notModifiedHeads.write(request, fields), null)
 }
 
 /** Parts are those of a body as it is. Parquet is never coded: who reads it asks for its length, and then for parts. */
@@ -57,22 +56,23 @@ export function rangeOf(asked: string, length: number): ByteRange | typeof UNSAT
 
 /** The whole body, or, of one in one piece, the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
 export function partOf(
-  served: ServedView,
+  request: Admitted,
   fields: HeadFields,
   format: Format,
   body: readonly Uint8Array[],
   range: string,
 ): { head: string | Uint8Array; body: readonly Uint8Array[] } {
+  const { served } = request
   if (format === 'json' || fields.encoding !== null)
-    return { head: served.headsOf(format).write(fields), body }
+    return { head: served.headsOf(format).write(request, fields), body }
   const [{ length }] = body
   const part = rangeOf(range, length)
   if (part === UNSATISFIABLE) return { head: unsatisfiableHead(length), body: [NOTHING] }
   const more = part === null ? '' : `\r\nContent-Range: bytes ${part.from}-${part.to - 1}/${length}`
   const link = Buffer.concat([fields.link, Buffer.from(`\r\nAccept-Ranges: bytes${more}`)])
-  if (part === null) return { head: served.headsOf(format).write({ ...fields, link }), body }
+  if (part === null) return { head: served.headsOf(format).write(request, { ...fields, link }), body }
   return {
-    head: served.headsOf(format, 'part').write({ ...fields, link }),
+    head: served.headsOf(format, 'part').write(request, { ...fields, link }),
     body: [body[0].subarray(part.from, part.to)],
   }
 }

@@ -1,6 +1,6 @@
 /** The only writer to the socket: status line, headers, bodies of errors. */
 import { randomUUID } from 'node:crypto'
-import type { Charge } from './admission.ts'
+import type { Charge, Client } from './admission.ts'
 import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -63,25 +63,30 @@ export function callersRequestId(exchange: Exchange): string {
   return id !== '' && UUID.test(id) ? id : ''
 }
 
-/** What distinguishes the heads of one snapshot's answers. */
-export interface HeadFields {
-  /** The ETag's lower 32 bits, and the 16 above. */
-  low: number
-  high: number
-  /** Shared caches must not keep the answer: a key came with the request, or the answer has rate headers. */
-  personal: boolean
-  /** Seconds that the answer may be kept. */
-  lifetime: number
-  /** Request headers that decide the answer. */
-  vary: Literal
-  charge: Charge | null
-  encoding: Encoding | null
-  /** The caller's if it was a UUID, else ''. */
-  requestId: string
-  /** `Link` lines and those of files, each begun by CRLF; none if it is empty. */
-  link: Uint8Array
+/** What the heads of all answers to a request say. */
+export interface Asker {
+  readonly operation: Deciding
+  readonly client: Pick<Client, 'charge' | 'isPage' | 'isPersonal'>
+  /** The caller's id of the request if it was a UUID, else ''. */
+  readonly requestId: string
   /** Header line of ignored parameters, begun by CRLF, or ''. */
-  ignored: string
+  readonly ignored: string
+}
+
+/** An ETag's lower 32 bits, and the 16 above. */
+export interface Tag {
+  readonly low: number
+  readonly high: number
+}
+
+/** What the head of one answer says in addition. */
+export interface HeadFields {
+  readonly tag: Tag
+  /** Seconds that the answer may be kept. */
+  readonly lifetime: number
+  /** `Link` lines and those of files, each begun by CRLF; none if it is empty. */
+  readonly link: Uint8Array
+  encoding: Encoding | null
 }
 
 const DEMO_HEADER = '\r\nX-Demo: true'
@@ -108,7 +113,7 @@ const varies = [new WeakMap<Deciding, Literal>(), new WeakMap<Deciding, Literal>
  * The end of the ETag, and `Vary`. Pages get `Origin` and `Sec-Fetch-Site`, too: without them a page of
  * another port could read the answer from the browser's cache (`cache: 'force-cache'`).
  */
-export function varyOf(operation: Deciding, isPage = false): Literal {
+function varyOf(operation: Deciding, isPage: boolean): Literal {
   const known = varies[isPage ? 1 : 0]
   let vary = known.get(operation)
   if (vary === undefined)
@@ -164,23 +169,14 @@ export class Heads {
   }
 
   /** @returns a view that the next head overwrites */
-  write({
-    low,
-    high,
-    vary,
-    personal,
-    lifetime,
-    encoding,
-    charge,
-    requestId,
-    link,
-    ignored,
-  }: HeadFields): Uint8Array {
+  write(asker: Asker, { tag, lifetime, link, encoding }: HeadFields): Uint8Array {
+    const { operation, client, requestId, ignored } = asker
+    const { charge } = client
     const writer = this.#writer
     writer.begin()
-    writer.twelveHex(high, low)
-    writer.literal(vary)
-    writer.literal(personal ? PRIVATE : PUBLIC)
+    writer.twelveHex(tag.high, tag.low)
+    writer.literal(varyOf(operation, client.isPage))
+    writer.literal(client.isPersonal ? PRIVATE : PUBLIC)
     writer.integer(lifetime)
     if (encoding !== null) writer.literal(CONTENT_ENCODING[encoding])
     if (charge !== null) {
@@ -200,7 +196,7 @@ export class Heads {
     return writer.bytes.subarray(0, writer.at)
   }
 
-  matches(condition: string, { high, low }: Pick<HeadFields, 'high' | 'low'>): boolean {
+  matches(condition: string, { high, low }: Tag): boolean {
     // After a swap most clients name an ETag of the snapshot before.
     return (
       condition.includes(this.#tagStart) && namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)

@@ -179,7 +179,8 @@ export class RequestPath {
     const client = this.#admission.admit(exchange, operation.access, raw, now, isDemo)
     exchange.keyRow = client.keyRow
     const moment = this.#moments.at(now)
-    const request = { exchange, operation, client, served, ignored, now, moment }
+    const requestId = callersRequestId(exchange)
+    const request = { exchange, operation, client, requestId, served, ignored, now, moment }
     const { refusal } = client
     if (refusal === null) return request
     const { code, message, headers, more } = refusal
@@ -243,7 +244,7 @@ export class RequestPath {
     const isDemo = (): boolean => this.#held.current.view!.dataset.demo
     const holder = this.#admission.holder(client, clock, isDemo)
     const headers = commonHeaders(request)
-    const head = streamHead(callersRequestId(exchange), headers)
+    const head = streamHead(request.requestId, headers)
     const { place } = holder
     const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
     if (refusal === null) return
