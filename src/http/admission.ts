@@ -4,7 +4,6 @@
  */
 import type { AddressCounters } from '../access/address-counters.ts'
 import { resetAt, retryAfter } from '../access/hours.ts'
-import { parseAddress } from '../access/ip-address.ts'
 import { type KeyRing, KnownKeys } from '../access/key-ring.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
@@ -18,36 +17,6 @@ import type { Totals } from './totals.ts'
 
 /** Pages read without a key: always, while data are a demo, if no proxy speaks for the visitor, never. */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
-
-/** What the operator can choose. `anonymousAccessOf` decides what `auto` is. */
-export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
-export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
-
-const LOOPBACK_IPV4 = 127
-const IPV4_MAPPED = 0xffff
-
-/**
- * What `auto` is. A demo is open: its data are not a secret. A loopback address is open for whoever sits at
- * the machine, but not for what a proxy there forwards. Everything else is keyed.
- */
-export function anonymousAccessOf(
-  choice: ExplorerChoice,
-  { host, isDemo, hasProxies }: { host: string; isDemo: boolean; hasProxies: boolean },
-): AnonymousAccess {
-  if (choice !== 'auto') return choice
-  if (isDemo) return 'demo'
-  return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
-}
-
-/** Whether only this machine reaches the address that a server listens on. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true
-  const words = new Int32Array(4)
-  if (!parseAddress(host, words)) return false
-  const [first, second, third, last] = words
-  if (first !== 0 || second !== 0) return false
-  return third === IPV4_MAPPED ? last >>> 24 === LOOPBACK_IPV4 : third === 0 && last === 1
-}
 
 export interface AdmissionOptions {
   quota: QuotaCounters
@@ -88,8 +57,6 @@ const CANNOT_CHECK: Refusal = {
 }
 
 const NO_KEY_REFUSAL = refusalOf('API key required')
-/** For `Token KEY`, `Basic …`, a bare key, or another header: other services take those. */
-const OTHER_FORM_REFUSAL = refusalOf('API key required. Send it as Authorization: Bearer KEY')
 const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
 
 /** `NO_KEY` and `BAD_KEY` take the place of a row of the key ring. */
@@ -166,7 +133,7 @@ export class Admission {
       totals.count('bad_keys')
       return clientOf({ refusal: BAD_KEY_REFUSAL, isPersonal: true })
     }
-    return clientOf({ refusal: hasOtherForm(exchange) ? OTHER_FORM_REFUSAL : NO_KEY_REFUSAL })
+    return clientOf({ refusal: NO_KEY_REFUSAL })
   }
 
   #chargeAddress(exchange: Exchange, limit: number, now: number, isPage: boolean): Client {
@@ -267,13 +234,6 @@ function chargeOf(limit: number, remaining: number, now: number): Charge {
 
 function refusalOf(message: string): Refusal {
   return { code: 'unauthorized', message, headers: '', more: {} }
-}
-
-/** Whether what may be a key came in a form that is not taken. */
-function hasOtherForm(exchange: Exchange): boolean {
-  const authorization = exchange.header('authorization')
-  const isOther = authorization !== '' && authorization.trim().toLowerCase() !== BEARER.trim()
-  return isOther || exchange.header('x-api-key') !== ''
 }
 
 /** '' without a key. Not by a pattern: V8 retains the text that a pattern was last matched with. */

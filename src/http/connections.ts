@@ -132,9 +132,6 @@ const OTHER_FILES = 128
 /** Files of one thread before any connection: its port, and what its loop has. */
 const FILES_PER_THREAD = 16
 
-/** Least share for streams of events if not all connections fit. */
-const LISTENERS_SHARE = 1 / 4
-
 /** At a time: connections for requests, and connections that carry streams of events. */
 export interface WantedConnections {
   connections: number
@@ -152,13 +149,14 @@ export function connectionsWithin(
   log: LogLine,
 ): { maxConnections: number; maxListeners: number } {
   if (openFiles === null) return { maxConnections: connections, maxListeners: listeners }
-  const possible = Math.max(2, openFiles - OTHER_FILES - threads * FILES_PER_THREAD)
-  if (connections + listeners <= possible) return { maxConnections: connections, maxListeners: listeners }
-  const spared = Math.max(Math.floor(possible * LISTENERS_SHARE), possible - connections)
-  const maxListeners = Math.max(1, Math.min(listeners, spared))
-  const maxConnections = Math.min(connections, possible - maxListeners)
-  // Somewhat fewer listeners are not worth a warning.
-  if (maxConnections === connections && maxListeners >= listeners / 2) return { maxConnections, maxListeners }
+  const possible = openFiles - OTHER_FILES - threads * FILES_PER_THREAD
+  const share = possible / (connections + listeners)
+  if (share >= 1) return { maxConnections: connections, maxListeners: listeners }
+  const [maxConnections, maxListeners] = [connections, listeners].map((each) =>
+    Math.max(1, Math.floor(each * share)),
+  )
+  // Somewhat fewer are not worth a warning.
+  if (share > 0.9) return { maxConnections, maxListeners }
   log(
     `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}: ` +
       `this process may have ${openFiles} files open (ulimit -n)`,

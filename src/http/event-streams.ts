@@ -1,5 +1,6 @@
 /** Begins streams of events (Server-Sent Events, WHATWG HTML, section 9.2), and writes their events. */
 import type { View } from '../dataset/view.ts'
+import type { StreamOperation } from '../operation/operation.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
 import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
@@ -17,65 +18,49 @@ const RETRY = 'retry: 5000\n\n'
 const COMMENT = Buffer.from(': \n\n')
 
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
-const NO_EVENTS = { onRoom(): void {}, onGone(): void {} }
 
-export interface EventStreamsOptions {
+export interface Streaming {
+  readonly operation: StreamOperation
   readonly listeners: Listeners
   readonly connections: Connections
-  readonly totals: Totals
 }
 
 export interface BegunStream {
   readonly head: string
+  /** The snapshot that is served. */
+  readonly view: View
   /** Ids of buoys, ascending; null for all. */
   readonly buoys: readonly number[] | null
   readonly holder: Holder
   readonly place: number
 }
 
-export class EventStreams {
-  readonly #options: EventStreamsOptions
-  #view: View | null = null
-
-  constructor(options: EventStreamsOptions) {
-    this.#options = options
-  }
-
-  serve(view: View): void {
-    if (view.dataset.snapshotId === this.#view?.dataset.snapshotId) return
-    this.#view = view
-    this.#options.listeners.serve(feedOf(view))
-  }
-
-  keysChanged(): void {
-    this.#options.listeners.keysChanged()
-  }
-
-  /** @returns why no stream began */
-  begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | null {
-    const { listeners, connections, totals } = this.#options
-    if (exchange.method === 'HEAD') {
-      exchange.later(NO_EVENTS).begin(head, null)
-      return null
-    }
-    const tooMany = connections.streamBegins(place)
-    if (tooMany !== null) {
-      totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
-      return tooMany
-    }
-    totals.count('streams')
-    const since = exchange.header('last-event-id')
-    // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
-    const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
-    const onOver = (): void => connections.streamEnds(place)
-    listeners.add(head, Buffer.from(RETRY + text), { holder, buoys, onOver }, (events) =>
-      exchange.later(events),
-    )
+/** @returns why no stream began */
+export function beginStream(
+  { listeners, connections }: Streaming,
+  totals: Totals,
+  exchange: Exchange,
+  { head, view, buoys, holder, place }: BegunStream,
+): TooMany | null {
+  if (exchange.method === 'HEAD') {
+    exchange.send(head, null)
     return null
   }
+  const tooMany = connections.streamBegins(place)
+  if (tooMany !== null) {
+    totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
+    return tooMany
+  }
+  totals.count('streams')
+  const since = exchange.header('last-event-id')
+  // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
+  const text = eventText(view, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
+  const options = { holder, buoys, onOver: () => connections.streamEnds(place) }
+  listeners.add(head, Buffer.from(RETRY + text), options, (events) => exchange.later(events))
+  return null
 }
 
-function feedOf(view: View): Feed {
+export function feedOf(view: View): Feed {
   const id = view.dataset.snapshotId
   /** Events about all buoys, by the snapshot that the client has heard of last. */
   const events = new Map<string, Uint8Array | null>()

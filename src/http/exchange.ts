@@ -102,6 +102,8 @@ export interface LaterEvents {
   readonly onGone: () => void
 }
 
+export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
+
 /** A deferred reply: `send`, or `begin`, then `write` and `end`. Once over, it does nothing. */
 export interface LaterReply {
   readonly isOver: boolean
@@ -137,7 +139,7 @@ export function headText(head: string | Uint8Array): string {
     : Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1')
 }
 
-/** Synchronous. After a throw, or without a reply, the engine answers `FAULT_HEAD` and `FAULT_BODY`. */
+/** Synchronous. After a throw, or without a reply, the engine answers `FAULT`. */
 export type OnRequest = (exchange: Exchange) => void
 
 /** What an engine needs of its surroundings. */
@@ -152,17 +154,12 @@ export interface Surroundings {
   readonly onThrow: (error: unknown) => void
 }
 
-/** What slow readers cost an engine. */
-export interface Pressure {
-  /** Requests with an answer that was put off, or that waits for its client. */
-  readonly waiting: number
-  /** Answers so far that could not be buffered: their connections were cut. */
-  readonly notBuffered: number
-}
-
 export interface Engine {
   readonly kind: 'uws' | 'node'
-  readonly pressure: Pressure
+  /** Requests with an answer that was put off, or that waits for its client. */
+  readonly waiting: number
+  /** Answers so far that could not be buffered for slow readers: their connections were cut. */
+  readonly notBuffered: number
   /** `port` 0: any free one. @returns the bound port @throws Error that names the address */
   listen(host: string, port: number): Promise<number>
   /** Existing connections are still served. */
@@ -174,13 +171,6 @@ export interface Engine {
   /** Drops everything at once. Idempotent. A worker thread may exit only after it. */
   close(): void
 }
-
-/** What a client gets when a handler failed to answer, even with an error. */
-export const FAULT_HEAD =
-  '500 Internal Server Error\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: *\r\nCache-Control: no-store'
-export const FAULT_BODY: Uint8Array = new TextEncoder().encode(
-  '{"error":"internal_error","message":"Internal error"}',
-)
 
 /** A bare answer of an engine itself; its connection is closed. */
 export interface Refusal {
@@ -195,6 +185,8 @@ function refusal(status: string, error: string, message: string, headers = ''): 
   }
 }
 
+/** What a client gets when a handler failed to answer, even with an error. */
+export const FAULT = refusal('500 Internal Server Error', 'internal_error', 'Internal error')
 export const UNCLEAR_LENGTH = refusal(
   '400 Bad Request',
   'bad_request',

@@ -32,21 +32,19 @@ export class Moments {
     return this.#last
   }
 
-  /** Seconds that a snapshot will at least be held, according to the schedule; `swapsLeft` 1: until the next. */
-  heldFor({ second }: Moment, swapsLeft: number): number {
+  /**
+   * Seconds that an answer may be kept. `minute`: the one that it is about, as it is wrong in the next; 0 for any.
+   * `swapsLeft`: how many swaps a pinned snapshot will at least be held, 1 until the next; 0 where none is pinned.
+   */
+  lifetimeOf({ second, lifetime }: Moment, minute: number, swapsLeft: number): number {
     const refreshEvery = this.#refreshEvery
-    return refreshEvery === 0
-      ? LONGEST_LIFETIME_SECONDS
-      : this.#untilRefresh(second) + (swapsLeft - 1) * refreshEvery
+    const isPinned = swapsLeft > 0 && refreshEvery > 0
+    const held = isPinned ? this.#untilRefresh(second) + (swapsLeft - 1) * refreshEvery : lifetime
+    return minute === 0 ? held : Math.min(held, MINUTE - (second % MINUTE))
   }
 
   #untilRefresh(second: number): number {
     const refreshEvery = this.#refreshEvery
     return refreshEvery === 0 ? Infinity : refreshEvery - (second % refreshEvery)
   }
-}
-
-/** An answer about a minute is wrong in the next; `minute` is 0 for any other. */
-export function lifetimeOfMinute({ second }: Moment, minute: number, lifetime: number): number {
-  return minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (second % MINUTE))
 }

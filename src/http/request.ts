@@ -5,7 +5,7 @@
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError, snapshotGone, snapshotId } from '../operation/errors.ts'
-import { nowOf, type Declared, type Operation, type StreamOperation } from '../operation/operation.ts'
+import { nowOf, type Declared, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
 import { MINUTE, timestampText } from '../sea/time.ts'
@@ -15,11 +15,11 @@ import { commonHeaders, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'
 import { answer, answerKnown } from './answering.ts'
 import { isUsual, readAsked } from './asked.ts'
-import { FULL_RETRY_SECONDS, type EventStreams } from './event-streams.ts'
+import { beginStream, feedOf, FULL_RETRY_SECONDS, type Streaming } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
-import { lifetimeOfMinute, Moments } from './moment.ts'
+import { Moments } from './moment.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'
@@ -30,10 +30,6 @@ import type { Site } from './static-site.ts'
 const NO_SNAPSHOT_RETRY_SECONDS = 5
 const NOT_PINNED =
   'Parameter snapshot does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
-
-/** Paths of the admin port, which newcomers look for here. */
-const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics'])
-const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
 
 const NOT_HERE_RETRY_SECONDS = 1
 const NOT_HERE_YET = new ApiError(
@@ -66,7 +62,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
   /** One of several servers whose snapshots come from elsewhere: others may serve a snapshot before this one. */
   isReplica?: boolean
   /** Without it there are no streams of events. */
-  stream?: { operation: StreamOperation; streams: EventStreams }
+  stream?: Streaming
   /** Pages and their files. */
   site?: Site
 }
@@ -95,7 +91,7 @@ export class RequestPath {
 
   setKeys(keys: KeyRing): void {
     this.#admission.setKeys(keys)
-    this.#options.stream?.streams.keysChanged()
+    this.#options.stream?.listeners.keysChanged()
   }
 
   setView(view: View): void {
@@ -105,7 +101,7 @@ export class RequestPath {
   /** Serves the last of `views`, and the earlier ones to those who pin them. `most`: how many are held. */
   hold(views: readonly View[], most: number): void {
     this.#held.hold(views, most)
-    this.#options.stream?.streams.serve(views.at(-1)!)
+    this.#options.stream?.listeners.serve(feedOf(views.at(-1)!))
   }
 
   handle(exchange: Exchange): void {
@@ -205,8 +201,7 @@ export class RequestPath {
     exchange.route = this.#otherRoutes + STATIC
     if (this.#options.site?.serve(exchange, header) === true) return
     exchange.route = this.#otherRoutes + UNMATCHED
-    const message = ADMIN_PATHS.has(exchange.path) ? ON_ADMIN_PORT : 'No such path'
-    sendError(exchange, 'resource_not_found', message, now)
+    sendError(exchange, 'resource_not_found', 'No such path', now)
   }
 
   /** @throws ApiError 400, 410 */
@@ -216,10 +211,8 @@ export class RequestPath {
     return pinned
   }
 
-  /** Seconds that an answer may be kept. */
   #lifetimeOf({ served: { isPinned, pin }, moment }: Admitted, minute: number): number {
-    const lifetime = isPinned ? this.#moments.heldFor(moment, this.#held.swapsLeft(pin)) : moment.lifetime
-    return lifetimeOfMinute(moment, minute, lifetime)
+    return this.#moments.lifetimeOf(moment, minute, isPinned ? this.#held.swapsLeft(pin) : 0)
   }
 
   #refuse(request: Admitted, error: unknown): void {
@@ -237,7 +230,7 @@ export class RequestPath {
 
   #beginStream(request: Admitted, { operation, reader }: StreamTarget, raw: RawQuery): void {
     const { exchange, client, served, now } = request
-    const { clock, stream: streaming } = this.#options
+    const { clock, totals, stream } = this.#options
     const view = served.view!
     const texts = reader.textsOf(raw)
     const buoys = operation.buoys(view, reader.read(texts, new EtagHash(), nowOf(operation, view, now)))
@@ -246,7 +239,7 @@ export class RequestPath {
     const headers = commonHeaders(request)
     const head = streamHead(request.requestId, headers)
     const { place } = holder
-    const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
+    const refusal = beginStream(stream!, totals, exchange, { head, view, buoys, holder, place })
     if (refusal === null) return
     const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
     if (refusal === 'in all') {

@@ -12,7 +12,7 @@ import type { LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { isLoopback } from '../http/admission.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/port.ts'
-import type { ServeConfig } from './serve-settings.ts'
+import { isLoopback, type ServeConfig } from './serve-settings.ts'
 
 export interface AdminOptions {
   host: string

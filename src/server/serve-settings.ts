@@ -1,7 +1,7 @@
 /** Settings of a server, and those that other commands share with it. */
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
-import { EXPLORER_CHOICES, isLoopback } from '../http/admission.ts'
 import type { AddressOptions } from '../http/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
@@ -160,7 +160,7 @@ export const SERVE_SETTINGS = {
     'WAY',
     'open lets the pages of this server read without a key, keyed does not; auto opens them for the demo, and on a loopback address for this machine',
     'auto',
-    oneOf(EXPLORER_CHOICES),
+    oneOf(['auto', 'open', 'keyed']),
   ),
   'explorer-quota': setting(
     'N',
@@ -315,4 +315,9 @@ export function settingsWarnings(config: ServeConfig): { found: string; advice: 
       advice: 'give --admin-port a port, or leave the file out',
     },
   ].filter((warning) => warning !== false)
+}
+
+/** Whether a port that listens on `host` can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

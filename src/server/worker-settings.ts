@@ -1,7 +1,7 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
-import { anonymousAccessOf } from '../http/admission.ts'
+import type { AnonymousAccess } from '../http/admission.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
@@ -11,7 +11,7 @@ import { RequestCounts, routeNames } from '../http/request-counts.ts'
 import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { Totals } from '../http/totals.ts'
-import type { ServeConfig } from './serve-settings.ts'
+import { isLoopback, type ServeConfig } from './serve-settings.ts'
 import { startSite } from './site-files.ts'
 import type { WorkerStart } from './worker-thread.ts'
 
@@ -85,6 +85,19 @@ export function commonStart(
     refreshEvery,
     settingsTag: settingsTag(config),
   }
+}
+
+/**
+ * What `auto` is. A demo is open: its data are not a secret. A loopback address is open for whoever sits at
+ * the machine, but not for what a proxy there forwards. Everything else is keyed.
+ */
+export function anonymousAccessOf(
+  choice: ServeConfig['explorer'],
+  { host, isDemo, hasProxies }: { host: string; isDemo: boolean; hasProxies: boolean },
+): AnonymousAccess {
+  if (choice !== 'auto') return choice
+  if (isDemo) return 'demo'
+  return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
 }
 
 /** A short hash of the settings that decide an answer together with the snapshot and the query. */

@@ -8,7 +8,6 @@ import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engines/engine.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import { QuotaCounters } from '../access/quota.ts'
-import { EventStreams } from '../http/event-streams.ts'
 import { Listeners } from '../http/listeners.ts'
 import { RequestPath } from '../http/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
@@ -61,7 +60,6 @@ const connections = new Connections(start.connections, start.thread, {
   streamsOfOne: config['max-listeners-per-key'],
 })
 const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
-const streams = new EventStreams({ listeners, connections, totals })
 
 const site = new Site(start.site)
 let ring = new KeyRing(start.keys)
@@ -81,7 +79,7 @@ const requests = new RequestPath(
     isReplica: config.from !== null,
     totals,
     long,
-    stream: { operation: STREAM, streams },
+    stream: { operation: STREAM, listeners, connections },
     site,
     clock,
     onWarning: (message) => send({ type: 'warning', message }),
@@ -229,12 +227,11 @@ async function listen(port: number): Promise<void> {
 function tick(): void {
   heartbeat.advance()
   const { waiting, begun } = long.counts
-  const { pressure } = engine
   figures.tick({
     long_waiting: waiting,
     long_begun: begun,
-    bodies_waiting: pressure.waiting,
-    not_held: pressure.notBuffered,
+    bodies_waiting: engine.waiting,
+    not_held: engine.notBuffered,
   })
 }
 

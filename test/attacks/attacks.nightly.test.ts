@@ -174,34 +174,9 @@ const ATTACKS: { readonly [name: string]: (target: Target) => Promise<void> } = 
   },
   'paths, parameters and headers at random': async ({ live, bearer, buoy }) => {
     const chance = new Chance(SEED + 1)
-    const words = [
-      'buoys',
-      'map',
-      'nearest',
-      buoy,
-      'readings',
-      'series',
-      '..',
-      '%2e%2e',
-      '%00',
-      '',
-      'é',
-      "'",
-      '1e999',
-    ]
+    const words = [buoy, '', ..."buoys map nearest readings series .. %2e%2e %00 é ' 1e999".split(' ')]
     const names = 'lat lng bounds ids page per_page date format snapshot include x'.split(' ')
-    const values = [
-      '-1',
-      '1e308',
-      'NaN',
-      '{',
-      '[[[[',
-      '%F0%28%8C%28',
-      'a'.repeat(3000),
-      '0x10',
-      'now-9999999h',
-      ',,,',
-    ]
+    const values = [...'-1 1e308 NaN { [[[[ %F0%28%8C%28 0x10 now-9999999h ,,,'.split(' '), 'a'.repeat(3000)]
     for (let round = 0; round < 3000; round++) {
       const path = Array.from({ length: chance.below(5) }, () => chance.pick(words)).join('/')
       const query = chance.some(names, 25).map((name) => `${name}=${chance.pick(values)}`)

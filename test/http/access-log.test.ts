@@ -97,23 +97,7 @@ function accessLog(logged: AccessLogged, format: Format = 'json') {
   return { log, handed, dropped: () => dropped }
 }
 
-test('A line of the access log says what was asked, how it went, and whose key it was.', () => {
-  const { log, handed } = accessLog('all')
-  log.add(ENTRY)
-  log.close()
-  assert.deepEqual(JSON.parse(Buffer.concat(handed).toString()), {
-    time: '2026-03-27T09:00:00.000Z',
-    level: 'info',
-    message: 'request',
-    worker: 1,
-    http_request_method: 'GET',
-    http_route: '/v2/buoys/{buoy_id}',
-    operation: 'getBuoy',
-    http_response_status_code: 200,
-    body_bytes: 546,
-    duration_ms: 0.021,
-    key: 'k_0123456789',
-  })
+test('A line of text says what was asked, how it went, and whose key it was.', () => {
   const text = accessLog('all', 'text')
   text.log.add(ENTRY)
   text.log.close()

@@ -1,10 +1,9 @@
 /** How long answers may be kept, and who may keep them. */
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { OPERATIONS } from '../../src/routes.ts'
-import { Heads } from '../../src/http/reply.ts'
 import { Totals } from '../../src/http/totals.ts'
 import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
@@ -167,27 +166,6 @@ test('Codings in several lines are those of one.', async () => {
     // Compressed where it is asked for again.
     await until(() => codingOf(lines) === 'gzip', lines.join(' | '))
     assert.equal(codingOf(lines.join(', ')), 'gzip')
-  }
-})
-
-test('A request that names the tags of other answers is compared once, and the next one by itself.', () => {
-  const path = new AskedPath(view, { answerCache: 2 ** 20, clock: () => 1_780_000_000 })
-  const { etag } = path.get('/v2/buoys/1', KEYED).headers
-  const matches = mock.method(Heads.prototype, 'matches')
-  try {
-    // Made, and then from what is kept.
-    for (const url of [
-      '/v2/buoys/1',
-      '/v2/buoys/1',
-      '/v2/buoys/1/readings/series?metric=significient_height',
-    ]) {
-      matches.mock.resetCalls()
-      assert.equal(path.get(url, { ...KEYED, 'if-none-match': 'W/"x", W/"y"' }).status, 200, url)
-      assert.equal(matches.mock.callCount(), 1, url)
-      assert.equal(path.get('/v2/buoys/1', { ...KEYED, 'if-none-match': etag }).status, 304)
-    }
-  } finally {
-    matches.mock.restore()
   }
 })
 

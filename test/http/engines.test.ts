@@ -231,8 +231,6 @@ for (const kind of ENGINES) {
 
     for (const [name, text, body] of [
       ['HTTP/1.0', 'GET /ten HTTP/1.0\r\nHost: test\r\n\r\n', 'at /ten'],
-      ['a target with scheme and host', request('GET http://test/absolute'), 'at /absolute'],
-      ['a target with a host alone', request('GET http://test'), 'at /'],
       ['OPTIONS *', request('OPTIONS *'), 'at *'],
     ] as const) {
       it(`answers ${name}, or 505 where the engine knows none`, async () => {

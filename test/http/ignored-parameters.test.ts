@@ -119,13 +119,3 @@ test('The 404 of an unknown buoy names a near slug of ours, and never what was a
     )
   }
 })
-
-test('Paths of the admin port are 404 with a word of it, and without its number.', () => {
-  for (const url of ['/status', '/metrics', '/readyz', '/livez', '/status?x=1']) {
-    const { status, text } = path.get(url, {})
-    assert.equal(status, 404)
-    assert.match(text, /on the admin port/)
-    assert.doesNotMatch((JSON.parse(text) as { message: string }).message, /\d/)
-  }
-  assert.doesNotMatch(path.get('/statuses', {}).text, /admin/)
-})

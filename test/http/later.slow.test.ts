@@ -275,31 +275,6 @@ for (const kind of SLOW_ENGINES) {
       for (const client of clients) await client.closed(5000)
     })
 
-    it('ends nobody else with a last answer of no bytes', async (t) => {
-      const replies: LaterReply[] = []
-      const own = await new EngineServer(kind, (exchange) => {
-        replies.push(exchange.later({ onRoom() {}, onGone() {} }))
-      }).until(t)
-      // More than an engine has lanes, so that some share one.
-      const clients = await askInTurn(own, 20)
-      own.engine.drain()
-      own.engine.stopListening()
-      const finished = own.engine.finish(60_000)
-      for (const [i, reply] of replies.entries()) {
-        if (i % 2 === 0) reply.send(TEXT_HEAD, new Uint8Array(0))
-        else {
-          reply.begin(TEXT_HEAD, 0)
-          reply.end()
-        }
-        const { body, headers } = await clients[i].answer()
-        assert.deepEqual(
-          [body, headers.get('content-length'), headers.get('connection')],
-          ['', ['0'], ['close']],
-        )
-      }
-      await finished
-    })
-
     it('lets go of replies when it closes', async (t) => {
       let gone = 0
       const own = await new EngineServer(kind, (exchange) => {

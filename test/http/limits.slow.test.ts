@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, it } from 'node:test'
 
 import { BUFFER_LIMIT_BYTES } from '../../src/http/engines/base.ts'
-import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
 import { connectionsFor, SLOW_ENGINES, missing, pathServer } from './server_for_tests.ts'
 
@@ -39,35 +38,6 @@ for (const kind of SLOW_ENGINES) {
         client.socket.resume()
         await client.closed(30_000)
       }
-    })
-
-    it('that sends too much costs none of 100 others whose requests come in the same turn its answer', async () => {
-      const others = Array.from({ length: 100 }, () => open())
-      for (const client of others) {
-        assert.equal((await client.ask('GET /first')).body, 'at /first')
-      }
-      for (let round = 0; round < 5; round++) {
-        const flooding = Array.from({ length: 20 }, () => open())
-        for (const client of flooding) client.write('')
-        await delay(20)
-        others.forEach((client, i) => {
-          flooding[i]?.write(request('GET /many').repeat(500))
-          client.write(request(`GET /n${i}`))
-        })
-        for (const client of others) assert.equal((await client.answer()).status, 200)
-        for (const client of flooding) client.socket.destroy()
-      }
-      for (const client of others) client.socket.destroy()
-    })
-
-    it('that pipelines 200 requests at a time and reads the answers gets all of 2,000', async () => {
-      const client = open()
-      for (let batch = 0; batch < 10; batch++) {
-        const numbers = Array.from({ length: 200 }, (_, i) => batch * 200 + i)
-        client.write(numbers.map((number) => request(`GET /n${number}`)).join(''))
-        for (const number of numbers) assert.equal((await client.answer()).body, `at /n${number}`)
-      }
-      client.socket.destroy()
     })
 
     it('that does not read long answers is cut when too much is buffered for others already', async () => {
@@ -122,40 +92,6 @@ for (const kind of SLOW_ENGINES) {
         late.write(request('GET /in'))
         if ((await late.answer()).status === 200) break
       }
-    })
-
-    it('is counted as long as it is there, whoever else of many leaves first', async (t) => {
-      const connections = connectionsFor(150)
-      const own = await pathServer(kind, { connections }).until(t)
-      const enter = async (): Promise<RawClient | null> => {
-        const client = own.open()
-        client.write(request('GET /in'))
-        return (await client.answer()).status === 200 ? client : null
-      }
-      const inside: RawClient[] = []
-      for (let i = 0; i < 150; i++) {
-        const client = await enter()
-        assert.ok(client !== null, `number ${i}`)
-        inside.push(client)
-      }
-      assert.equal(await enter(), null)
-      // In an order that has nothing to do with the one they came in; some leave with a reset, some before
-      // they asked anything.
-      for (let i = 0; i < 100; i++) {
-        const [leaving] = inside.splice((i * 37) % inside.length, 1)
-        if (i % 3 === 0) leaving.socket.resetAndDestroy()
-        else leaving.socket.destroy()
-      }
-      const left = (most: number): Promise<void> =>
-        until(
-          () => connections.open <= most,
-          () => `${connections.open} counted`,
-        )
-      await left(50)
-      for (let i = 0; i < 100; i++) assert.ok((await enter()) !== null, `again number ${i}`)
-      assert.equal(await enter(), null)
-      own.engine.close()
-      await left(0)
     })
   })
 }

@@ -161,15 +161,3 @@ test('Any well-formed header gets the language that reading it by hand gives.', 
     { numRuns: 3000 },
   )
 })
-
-test('Any text whatever gets one of the languages, and soon.', () => {
-  fc.assert(
-    fc.property(fc.string({ maxLength: 3000 }), (text) => {
-      assert.ok(['en', 'fr'].includes(preferred(text)))
-    }),
-    { numRuns: 500 },
-  )
-  const start = process.hrtime.bigint()
-  for (const unit of ['a-', 'fr;', 'fr;q=0.0 ', ' ', ',', '*;q=', '\t;']) preferred(unit.repeat(490))
-  assert.ok(process.hrtime.bigint() - start < 1_000_000_000n)
-})

@@ -1,6 +1,5 @@
 /** What both engines record of requests: each once, with its status and bytes, however it is answered. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -125,31 +124,6 @@ for (const kind of ENGINES) {
       await check('/begun/cut', 200, BODY.length)
       await check('/cut', GONE, 0)
       await check('/left', GONE, 0, 'GET', 200)
-    })
-
-    test('A stream is recorded when it begins, however long it lasts, and its bytes when it is over.', async (t) => {
-      const seen: unknown[] = []
-      const recorder: Recorder = {
-        answered() {},
-        deferred: () => ({ begun: (status) => seen.push(status), ended: (bytes) => seen.push(bytes) }),
-      }
-      const streams: LaterReply[] = []
-      const { port } = await new EngineServer(
-        kind,
-        (exchange) => {
-          const reply = exchange.later(EVENTS)
-          streams.push(reply)
-          reply.begin(TEXT_HEAD, null)
-          reply.write(BODY)
-        },
-        { recorder },
-      ).until(t)
-      const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'))
-      await once(socket, 'data')
-      assert.deepEqual(seen, [200])
-      streams[0].end()
-      assert.deepEqual(seen, [200, BODY.length])
-      socket.destroy()
     })
 
     test('Of a long answer in pieces those bytes are recorded that went out before its client left.', async (t) => {

@@ -1,7 +1,6 @@
 /** The built site: whole files and forms, all assets of its pages, basemap and coast without seams, towns. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { VectorTile } from '@mapbox/vector-tile'
@@ -156,37 +155,6 @@ test('No buoy of the demo stands on land where the map is near.', () => {
   const ashore = fieldOf(stations, 'record').filter(({ lat, lng }) => isLandOfCoast(lat, lng))
   assert.deepEqual(fieldOf(ashore, 'name'), [])
 })
-
-const ACTIVE_STATIONS = join(import.meta.dirname, '../../../shared/data/ndbc/activestations_20250613.xml')
-/**
- * Those of the real list whose place is no water of the map. Some lie within 1.4 km of a shore that is drawn less
- * exactly than that, two in a reservoir, and the position of the one off Iceland is wrong.
- */
-const ASHORE = '41121 45184 45202 45203 45205 45206 45208 45177 46120 nlma3 slmn2 tfblk'.split(' ')
-
-test(
-  'Of the buoys of a real list only those stand on land that are known to.',
-  {
-    skip: existsSync(ACTIVE_STATIONS)
-      ? false
-      : 'needs a real file of NDBC, which is not part of the repository',
-  },
-  () => {
-    const found = [...readFileSync(ACTIVE_STATIONS, 'utf8').matchAll(/<station ([^>]*)>/g)]
-      .map(([, attributes]) =>
-        Object.fromEntries(
-          [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
-        ),
-      )
-      .filter(({ type }) => type === 'buoy')
-    assert.ok(found.length > 300, 'buoys')
-    const ashore = found.filter(({ lat, lon }) => isLandOfCoast(Number(lat), Number(lon)))
-    assert.deepEqual(
-      ashore.map(({ id }) => id).filter((id) => !ASHORE.includes(id)),
-      [],
-    )
-  },
-)
 
 test('Every country of the demo has its name on the map, and none twice.', () => {
   // Around its edges the tile has the other side of the world again, which the map draws no names of.

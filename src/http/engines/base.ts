@@ -2,17 +2,7 @@
 // Not the global, which is a getter.
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import {
-  FAULT_BODY,
-  FAULT_HEAD,
-  GONE,
-  headText,
-  KEPT,
-  NO_KEY,
-  NO_ROUTE,
-  NOT_RECORDED,
-  statusOf,
-} from '../exchange.ts'
+import { FAULT, GONE, headText, KEPT, NO_KEY, NO_ROUTE, NOT_RECORDED, statusOf } from '../exchange.ts'
 import type {
   Answered,
   Engine,
@@ -21,7 +11,6 @@ import type {
   LaterEvents,
   LaterReply,
   OnRequest,
-  Pressure,
   RecordedLater,
   Refusal,
   Surroundings,
@@ -62,9 +51,12 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
     this.exchange = exchange
   }
 
-  get pressure(): Pressure {
-    const { unfinished, notBuffered } = this.exchange
-    return { waiting: unfinished, notBuffered }
+  get waiting(): number {
+    return this.exchange.unfinished
+  }
+
+  get notBuffered(): number {
+    return this.exchange.notBuffered
   }
 
   abstract listen(host: string, port: number): Promise<number>
@@ -170,7 +162,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     return true
   }
 
-  protected giveBack(bytes: number): void {
+  giveBack(bytes: number): void {
     this.#buffered -= bytes
   }
 
@@ -236,7 +228,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
   #fail(): void {
-    if (this.#state === 'open') this.send(FAULT_HEAD, FAULT_BODY, true)
+    if (this.#state === 'open') this.send(FAULT.head, FAULT.body, true)
     else if (this.#state === 'begun') this.cut()
     else this.#later?.cut()
   }

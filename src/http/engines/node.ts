@@ -26,8 +26,6 @@ import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
 const TIMEOUT_MS = 10_000
 /** How often Node looks for late requests: its default of 30 s would make the limit 40 s. */
 const TIMEOUT_CHECK_MS = 1_000
-/** Connections that wait to be accepted: beyond Node's 511 clients would try again only a second later. */
-const BACKLOG = 4096
 /** Pipelined requests of one connection that wait for those before them: 1 MB at some 4 KB each. */
 const WAITING_REQUESTS = 256
 /** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
@@ -111,7 +109,7 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
   }
 
   async listen(host: string, port: number): Promise<number> {
-    const options = { host, port, exclusive: true, backlog: BACKLOG, reusePort: SHARES_PORT }
+    const options = { host, port, exclusive: true, reusePort: SHARES_PORT }
     try {
       await once(this.#server.listen(options), 'listening')
     } catch (error) {
@@ -137,7 +135,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 
   take(request: IncomingMessage, response: ServerResponse): void {
     const { headersDistinct: headers, method = '' } = request
-    const url = originForm(request.url ?? '')
+    const { url = '' } = request
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
@@ -192,14 +190,6 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 function refusalOf({ headersDistinct, rawHeaders }: IncomingMessage): Refusal | null {
   if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
   return (headersDistinct['host']?.length ?? 0) > 1 ? BAD_HOST : null
-}
-
-/** A target without scheme and host, which requests to proxies have (RFC 9112, 3.2.2). */
-function originForm(target: string): string {
-  const match = /^https?:\/\/[^/?#]*/i.exec(target)
-  if (match === null) return target
-  const path = target.slice(match[0].length)
-  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** `isLast` adds the headers that end the connection; `length`: null for no body. */

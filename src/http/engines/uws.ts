@@ -3,6 +3,7 @@ import { SocketAddress } from 'node:net'
 import { unmapped } from '../../access/ip-address.ts'
 import {
   framingOf,
+  NO_EVENTS,
   headText,
   TOO_MANY_CONNECTIONS,
   UNCLEAR_LENGTH,
@@ -36,11 +37,6 @@ const SPECIAL: ReadonlySet<string> = new Set(['content-length', 'transfer-encodi
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
-const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
-
-function endsByChance(head: string | Uint8Array): boolean {
-  return Math.random() * UNASKED_BYTES < head.length + ADDED_HEAD_BYTES
-}
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
 export class UwsEngine extends BaseEngine<UwsExchange> {
@@ -48,7 +44,7 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
   readonly #binding: UwsBinding
   readonly #app: UwsApp
   #token: object | null = null
-  #isClosed = false
+  #isOpen = true
 
   constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
     const exchange = new UwsExchange(onRequest, surroundings)
@@ -75,11 +71,10 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
   }
 
   close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
     this.#token = null
     // A thread that exits with an open app aborts the whole process.
-    this.#app.close()
+    if (this.#isOpen) this.#app.close()
+    this.#isOpen = false
   }
 }
 
@@ -167,7 +162,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
     const endsAtOnce = hasBody
       ? this.cameWithBody && body.length <= AT_ONCE_BYTES
-      : this.isLast || endsByChance(this.head)
+      : this.isLast || Math.random() * UNASKED_BYTES < this.head.length + ADDED_HEAD_BYTES
     if (endsAtOnce) {
       // The line end behind the body.
       if (hasBody) this.bytes += 2
@@ -216,11 +211,6 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     }
     this.unfinished++
     return new UwsLaterReply(this, response, events, held)
-  }
-
-  isOut(held: number): void {
-    this.unfinished--
-    this.giveBack(held)
   }
 
   protected cut(): void {
@@ -355,6 +345,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
   #done(): void {
     if (this.#isDone) return
     this.#isDone = true
-    this.exchange.isOut(this.#held)
+    this.exchange.unfinished--
+    this.exchange.giveBack(this.#held)
   }
 }
