@@ -2,7 +2,7 @@
 import type { Declared } from '../operation/operation.ts'
 import type { Client } from './admission.ts'
 import type { Exchange } from './exchange.ts'
-import type { Moment } from './moment.ts'
+import type { Moment } from './envelope.ts'
 import { rateHeaders, VARY_BY_KEY, type Asker } from './reply.ts'
 import type { ServedView } from './served.ts'
 

@@ -104,15 +104,12 @@ export function placeOf(slot: number, hash: number): number {
   return slot === -1 ? QUOTA_SLOTS + (hash % ADDRESS_PLACES) : slot
 }
 
-export interface ConnectionCounts {
-  /** Connections of all threads, without those that carry streams. */
+/** `open`: connections of all threads, without those that carry streams. `refused`: since the process began. */
+export function countConnections(buffer: SharedArrayBuffer): {
   open: number
-  /** Since the process began. */
   refused: number
   streamsByThread: number[]
-}
-
-export function countConnections(buffer: SharedArrayBuffer): ConnectionCounts {
+} {
   const words = rowsOf(buffer)
   const streamsByThread = Array.from(
     { length: words.length / ROW_WORDS },
@@ -132,18 +129,12 @@ const OTHER_FILES = 128
 /** Files of one thread before any connection: its port, and what its loop has. */
 const FILES_PER_THREAD = 16
 
-/** At a time: connections for requests, and connections that carry streams of events. */
-export interface WantedConnections {
-  connections: number
-  listeners: number
-}
-
 /**
  * Fewer connections than wanted if files would run out: a loop that cannot accept the next connection spins.
  * @param openFiles what this process may have open, null if unknown
  */
 export function connectionsWithin(
-  { connections, listeners }: WantedConnections,
+  { connections, listeners }: { connections: number; listeners: number },
   threads: number,
   openFiles: number | null,
   log: LogLine,

@@ -31,8 +31,6 @@ export interface ByteRange {
   readonly to: number
 }
 
-export const UNSATISFIABLE = 'unsatisfiable'
-
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
 /** `Range` (RFC 9110, section 14), or '' where all is to be sent: `If-Range` never holds, since our tags are weak. */
@@ -42,16 +40,16 @@ export function rangeAsked(exchange: Exchange): string {
 }
 
 /** Null where all is to be sent: no range, several, or one that is not understood. */
-export function rangeOf(asked: string, length: number): ByteRange | typeof UNSATISFIABLE | null {
+export function rangeOf(asked: string, length: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(asked.trim()) ?? []
   if (first === '' && last === '') return null
   if (first === '') {
     const count = Math.min(length, Number(last))
-    return count === 0 ? UNSATISFIABLE : { from: length - count, to: length }
+    return count === 0 ? 'unsatisfiable' : { from: length - count, to: length }
   }
   const [from, to] = [Number(first), last === '' ? Infinity : Number(last) + 1]
   if (to <= from) return null
-  return from >= length ? UNSATISFIABLE : { from, to: Math.min(length, to) }
+  return from >= length ? 'unsatisfiable' : { from, to: Math.min(length, to) }
 }
 
 /** The whole body, or, of one in one piece, the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
@@ -67,7 +65,7 @@ export function partOf(
     return { head: served.headsOf(format).write(request, fields), body }
   const [{ length }] = body
   const part = rangeOf(range, length)
-  if (part === UNSATISFIABLE) return { head: unsatisfiableHead(length), body: [NOTHING] }
+  if (part === 'unsatisfiable') return { head: unsatisfiableHead(length), body: [NOTHING] }
   const more = part === null ? '' : `\r\nContent-Range: bytes ${part.from}-${part.to - 1}/${length}`
   const link = Buffer.concat([fields.link, Buffer.from(`\r\nAccept-Ranges: bytes${more}`)])
   if (part === null) return { head: served.headsOf(format).write(request, { ...fields, link }), body }

@@ -39,12 +39,12 @@ async function takeLock(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
   for (let waited = 0; waited < LOCK_PATIENCE; waited += LOCK_INTERVAL) {
     const lock = createServer()
-    const taken = await new Promise<boolean>((resolve) => {
-      lock.once('error', () => resolve(false))
-      lock.listen({ path: name, exclusive: true }, () => resolve(true))
-    })
-    if (taken) return () => void lock.close()
-    await setTimeout(LOCK_INTERVAL)
+    try {
+      await once(lock.listen({ path: name, exclusive: true }), 'listening')
+      return () => void lock.close()
+    } catch {
+      await setTimeout(LOCK_INTERVAL)
+    }
   }
   return () => {}
 }

@@ -19,7 +19,7 @@ import { beginStream, feedOf, FULL_RETRY_SECONDS, type Streaming } from './event
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
-import { Moments } from './moment.ts'
+import { Moments } from './envelope.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'

@@ -29,7 +29,6 @@ const CHUNK_BYTES = 64 * 1024
 const UNASKED_BYTES = 192 * 1024
 /** What the engine adds to a head: version, date, length and the like. */
 const ADDED_HEAD_BYTES = 90
-
 /** The kernel takes a last answer of this size at once. */
 const AT_ONCE_BYTES = 16 * 1024
 
