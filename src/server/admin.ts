@@ -10,7 +10,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIP, type AddressInfo } from 'node:net'
 import type { LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
-import { isLoopback } from '../http/admission.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/port.ts'
 import { isLoopback, type ServeConfig } from './serve-settings.ts'
 
