@@ -11,32 +11,6 @@ test('The client calls every operation and understands every answer.', async (t)
   const live = await startLive(t, { sourceArgs: ['--source', 'demo', '--as-of', AS_OF], quota: 1000 })
   const api = new Groundswell({ baseUrl: `${live.base}/`, key: live.key })
 
-  await t.test(
-    'A chart with all measures has the waves and the wind of the conditions at its hours.',
-    async () => {
-      const { data } = await api.chart('san-francisco', { include: 'measures' })
-      const { lat, lng } = data.buoy
-      const speed = data.forecast_wind_speed!
-      const hours = data.time.flatMap((_, i) => (speed[i] === null ? [] : [i]))
-      assert.ok(hours.length > 24)
-      for (const i of [hours[0], hours[Math.floor(hours.length / 2)], hours[hours.length - 1]]) {
-        const there = await api.conditions({ lat, lng, time: data.time[i] })
-        assert.equal(there.data.forecast.wind_speed, speed[i], data.time[i])
-        assert.equal(there.data.forecast.waves_period, data.forecast_wave_period![i], data.time[i])
-      }
-    },
-  )
-
-  await t.test('The arrays of a chart go along one axis, and each holds a value somewhere.', async () => {
-    const { data } = await api.chart('saint-jean-de-luz')
-    const { time, significant_height, maximum_height, period, forecast_wave_height, tide_level } = data
-    for (const array of [significant_height, maximum_height, period, forecast_wave_height, tide_level]) {
-      assert.equal(array.length, time.length)
-      assert.ok(array.some((value) => value !== null))
-    }
-    assert.ok(time.every((one, i) => i === 0 || one > time[i - 1]))
-  })
-
   await t.test('From a name to readings, a chart and a season.', async () => {
     const [buoy] = (await api.searchBuoys({ query: 'saint-jean' })).data.buoys
     assert.equal(buoy.slug, 'saint-jean-de-luz')

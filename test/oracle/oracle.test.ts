@@ -1,19 +1,7 @@
 /** What the contract says in numbers. All else of the oracle is held against the server (`test/api/oracle.test.ts`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  boxHolds,
-  compass,
-  energy,
-  fold,
-  kilometres,
-  makeOracle,
-  slugOf,
-  statistic,
-  type JsonObject,
-} from './oracle.ts'
-import { fullRow } from './plans.ts'
-import { makeWorld, smallWorld } from './world.ts'
+import { boxHolds, compass, energy, fold, kilometres, slugOf, statistic } from './oracle.ts'
 
 test('The oracle knows energies, compass points, distances, slugs and means as the contract has them.', () => {
   const energies = [energy(1.5, 8.5), energy(1.8, 9), energy(1.2, 6.5), energy(0, 8), energy(1, null)]
@@ -48,37 +36,4 @@ test('A box holds its borders, crosses the antimeridian, and may be wider than t
   assert.ok(boxHolds({ south: 0, west: 190.1, north: 1, east: 200 }, 0.5, -169.9))
   assert.ok(boxHolds({ south: -95, west: -200, north: 95, east: 160 }, 90, 33))
   assert.ok(!boxHolds({ south: 0, west: 10, north: 1, east: 10 }, 0.5, 10.1))
-})
-
-test('A series places days by their calendar date, leaves room for 29 February, and knows when clocks change.', () => {
-  const world = smallWorld()
-  const times = ['2023-02-28T12:00', '2023-03-01T05:30', '2024-02-29T12:00', '2024-03-10T16:00']
-  world.buoys[0].rows = times.map((time, i) => fullRow(Date.parse(`${time}Z`) / 1000, i + 1))
-  const asked = { metric: 'significient_height', start_year: '2023', end_year: '2024' }
-  const answer = makeOracle(world)({
-    operation: 'series',
-    parameters: new Map(Object.entries(asked)),
-    buoyId: 'alpha',
-  })
-  const { years } = answer.body['data'] as { years: { points: JsonObject[] }[] }
-  assert.deepEqual(
-    years.flatMap(({ points }) =>
-      points.map((point) => [
-        point['bucket_index'],
-        point['label'],
-        point['bucket_start'],
-        point['bucket_end'],
-      ]),
-    ),
-    [
-      [59, 'Feb 28', '2023-02-28T00:00:00-05:00', '2023-02-28T23:59:59-05:00'],
-      [61, 'Mar 01', '2023-03-01T00:00:00-05:00', '2023-03-01T23:59:59-05:00'],
-      [60, 'Feb 29', '2024-02-29T00:00:00-05:00', '2024-02-29T23:59:59-05:00'],
-      [70, 'Mar 10', '2024-03-10T00:00:00-05:00', '2024-03-10T23:59:59-04:00'],
-    ],
-  )
-})
-
-test('The same seed makes the same world.', () => {
-  assert.deepEqual(makeWorld(7), makeWorld(7))
 })

@@ -371,27 +371,16 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     places.position.map((list) => list.slice(0, 1)),
   )
 
-  return {
-    list: requestsOf('list', '/buoys', filters, maybe('active_only', booleans), extras, page, perPage),
-    detail: requestsOf(
-      'detail',
-      paths(''),
-      maybe('include', someOf(['wind', 'peak_period', 'swell', 'available'])),
-    ),
-    last_readings: requestsOf(
-      'last_readings',
-      '/buoys/last_readings',
-      ids,
-      maybe('limit', integers(1, 100, 3, 50, 99)),
-    ),
-    search: requestsOf(
-      'search',
+  const parts: { readonly [operation in Operation]: readonly [path: Path | string, ...parts: Parts[]] } = {
+    list: ['/buoys', filters, maybe('active_only', booleans), extras, page, perPage],
+    detail: [paths(''), maybe('include', someOf(['wind', 'peak_period', 'swell', 'available']))],
+    last_readings: ['/buoys/last_readings', ids, maybe('limit', integers(1, 100, 3, 50, 99))],
+    search: [
       '/buoys/search',
       given('query', searchTexts(buoy)),
       maybe('limit', integers(1, 50, 1, 2, 10, 49)),
-    ),
-    nearest: requestsOf(
-      'nearest',
+    ],
+    nearest: [
       '/buoys/nearest',
       places.position,
       maybe(
@@ -404,51 +393,45 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       maybe('limit', integers(1, 20, 1, 2, 3, 5, 20)),
       latest,
       extras,
-    ),
-    readings: requestsOf(
-      'readings',
+    ],
+    readings: [
       fc.oneof({ weight: 3, arbitrary: paths('/readings') }, paths('/readings', often)),
       rangeOfOne,
       rows,
-    ),
-    readings_of: requestsOf('readings_of', '/readings', filters, fc.oneof(none, none, ids), range, rows),
-    readings_search: requestsOf(
-      'readings_search',
+    ],
+    readings_of: ['/readings', filters, fc.oneof(none, none, ids), range, rows],
+    readings_search: [
       paths('/readings/search'),
       closest,
       maybe('tolerance_hours', integers(1, 24, 1, 3, 12, 24)),
       extras,
-    ),
-    reading: requestsOf('reading', readingPaths(reading, buoy), extras),
-    chart: requestsOf(
-      'chart',
+    ],
+    reading: [readingPaths(reading, buoy), extras],
+    chart: [
       paths('/readings/chart', spoken),
       maybe('optimized', booleans, 2),
       maybe('debug', booleans, 2),
       maybe('include', someOf(['measures', 'swell'])),
       fc.oneof(none, { weight: 3, arbitrary: chartRanges(times.text) }),
-    ),
-    series: seriesRequests(paths, buoys),
-    conditions: requestsOf(
-      'conditions',
+    ],
+    series: seriesParts(paths, buoys),
+    conditions: [
       '/conditions',
       places.position,
       given('time', times.sea, TIME_WRITERS),
       maybe('spot_id', spotId, 3),
       maybe('include', fc.constant('model')),
-    ),
-    forecast: requestsOf(
-      'forecast',
+    ],
+    forecast: [
       '/forecast',
       place,
       given('start', times.sea, TIME_WRITERS),
       maybe('hours', integers(1, 240, 1, 24, 72)),
-    ),
-    countries: requestsOf('countries', '/countries'),
-    map: requestsOf('map', '/buoys/map', box, latest, extras),
-    satellites: requestsOf('satellites', '/buoys/satellites', maybe('locale', fc.constantFrom('fr', 'en'))),
-    satellite_passes: requestsOf(
-      'satellite_passes',
+    ],
+    countries: ['/countries'],
+    map: ['/buoys/map', box, latest, extras],
+    satellites: ['/buoys/satellites', maybe('locale', fc.constantFrom('fr', 'en'))],
+    satellite_passes: [
       '/buoys/satellite_passes',
       maybe('mission', fc.constantFrom(...MISSIONS)),
       maybe('active_only', booleans),
@@ -460,8 +443,14 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
         ),
       ),
       maybe('limit', integers(1, 100, 20, 99)),
-    ),
+    ],
   }
+  return Object.fromEntries(
+    Object.entries(parts).map(([operation, [path, ...others]]) => [
+      operation,
+      requestsOf(operation as Operation, path, ...others),
+    ]),
+  ) as { [operation in Operation]: fc.Arbitrary<ApiRequest> }
 }
 
 /** With and without passes, and some that are none. */
@@ -620,10 +609,10 @@ const EDGES_OF_SEASONS = [
   { month: 12, day: 31 },
 ]
 
-function seriesRequests(
+function seriesParts(
   paths: (tail: string, among?: Known[]) => Path,
   buoys: readonly Known[],
-): fc.Arbitrary<ApiRequest> {
+): [Path, ...Parts[]] {
   const written = (values: { [name: string]: number | string }): Part[] =>
     Object.entries(values).map(([name, value]) => ({ name, raw: `${name}=${value}`, value: String(value) }))
   const day = fc.oneof(
@@ -658,8 +647,7 @@ function seriesRequests(
   )
   const long = buoys.filter(({ slug }) => OF_SERIES.split(' ').includes(slug))
   const tail = '/readings/series'
-  return requestsOf(
-    'series',
+  return [
     long.length === 0 ? paths(tail) : fc.oneof(paths(tail), paths(tail, long)),
     given('metric', fc.constantFrom(...Object.keys(MEASURE_OF).slice(0, -6))),
     maybe('bucket', fc.constantFrom('day', 'day', 'week', 'hour'), 8),
@@ -667,5 +655,5 @@ function seriesRequests(
     fc.oneof({ weight: 5, arbitrary: none }, { weight: 5, arbitrary: season }, impossible),
     years,
     timezone,
-  )
+  ]
 }
