@@ -120,7 +120,7 @@ function diskFinding({ snapshots }: Config, snapshotBytes: number): Finding {
 }
 
 /** Bytes for people. */
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   return bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }
 

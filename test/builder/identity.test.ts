@@ -47,15 +47,6 @@ const A_AND_Z = ['A 1 buoy-a', 'Z 2 buoy-z']
 /** M had 3 in a snapshot that was published. */
 const WITH_C = ['A 1 buoy-a', 'Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c']
 
-test('An id that a snapshot gave before a rollback is not given to another buoy after it.', async (t) => {
-  const dir = folderOf(t)
-  assert.deepEqual(await buildOf(dir, 'AZ'), A_AND_Z)
-  assert.deepEqual(await buildOf(dir, 'AMZ'), WITH_C.slice(0, 3))
-  await rollback(dir, null, NOON)
-  assert.deepEqual(await published(dir), A_AND_Z)
-  assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C)
-})
-
 test('Ids of a snapshot that was rolled back and then dropped by --keep stay given.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')

@@ -30,10 +30,8 @@ interface Outcome {
 async function runAll(
   commandLines: string[][],
   environment: { [name: string]: string } = {},
-  columns?: number,
 ): Promise<Outcome[]> {
   const script = `
-    process.stdout.columns = ${columns}
     ${IMPORTS}
     // Each command line listens to signals and to closed pipes anew.
     for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
@@ -110,18 +108,6 @@ test('Help names the variable of every option, and that of a build the kinds of 
   for (const name of ['build', 'run'])
     for (const kind of KIND_OPTIONS.keys())
       assert.match(helps.get(name)!.stdout, new RegExp(`^  ${kind} +\\S`, 'm'))
-})
-
-test('Help has lines of at most 80 characters where there is no terminal, and as many as a terminal has.', async () => {
-  const names = ['run', 'build', 'keys issue', 'keys', '']
-  const widest = (outcomes: Outcome[]): number =>
-    Math.max(...outcomes.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.length)))
-  const piped = names.map((name) => helps.get(name)!)
-  assert.ok(widest(piped) <= 80, String(widest(piped)))
-  const wide = await runAll(names.map(helpLine), {}, 120)
-  assert.ok(widest(wide) > 80 && widest(wide) <= 120, String(widest(wide)))
-  const words = (outcomes: Outcome[]): string[][] => outcomes.map(({ stdout }) => stdout.split(/\s+/))
-  assert.deepEqual(words(wide), words(piped))
 })
 
 test('A keys file that is named and missing is a fault; the default one may be missing.', async (t) => {

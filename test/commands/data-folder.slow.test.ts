@@ -1,10 +1,8 @@
 /** Where snapshots and keys lie when no option says so, and what a start does when it cannot have them. */
 import assert from 'node:assert/strict'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { BARE, startProgram, type Program, type Surroundings } from '../started_program.ts'
 
@@ -88,17 +86,6 @@ test(
     )
   },
 )
-
-test('A start on a taken port says how to choose another, builds nothing and issues no key.', async (t) => {
-  const cwd = temporaryFolder(t)
-  const port = await listening(t, createServer())
-  const said = await outcome(t, ['--data', join(cwd, 'd'), `--port=${port}`], { cwd })
-  assert.match(
-    said,
-    /^1 groundswell: cannot listen on 127\.0\.0\.1:\d+: the address is in use \(EADDRINUSE\); choose another with --port \(0 [^\n]+\n$/,
-  )
-  assert.ok(!existsSync(join(cwd, 'd')))
-})
 
 test('Of two first starts at once in one folder both serve, and one of them names the key.', async (t) => {
   const cwd = temporaryFolder(t)

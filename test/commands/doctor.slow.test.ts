@@ -5,8 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
-import { DOCTOR_SETTINGS, examine, sizeText, type Finding } from '../../src/commands/doctor.ts'
-import { ageText } from '../../src/sea/time.ts'
+import { DOCTOR_SETTINGS, examine, type Finding } from '../../src/commands/doctor.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { fieldOf } from '../fields.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
@@ -114,17 +113,6 @@ test('A configuration that cannot be read is a fault, and a folder that is missi
   assert.match(wrong.of('sources')[0], /^impossible: \S+c\.json: sources must be a list in \[ \]$/)
 })
 
-test('Sizes and ages.', () => {
-  assert.deepEqual([0, 1.5 * 2 ** 20, 12 * 2 ** 30].map(sizeText), ['0.0 MiB', '1.5 MiB', '12.0 GiB'])
-  assert.deepEqual([5, 119, 121, 7300, 200_000].map(ageText), [
-    '5 seconds',
-    '119 seconds',
-    '2 minutes',
-    '2 hours',
-    '2 days',
-  ])
-})
-
 test('init writes a configuration that is valid as it is and with every comment taken off, and overwrites none.', async (t) => {
   const config = join(temporaryFolder(t), 'c.json')
   const { stdout, code } = await runCli(['init', '--config', config])
@@ -149,12 +137,6 @@ test('init writes a configuration that is valid as it is and with every comment 
   const all = readConfiguration(config, { CANDHIS_KEY: 'x' })
   assert.deepEqual(fieldOf(all.sources, 'name'), ['NDBC', 'own', 'harbours', 'Candhis'])
   assert.deepEqual(all.prefer, ['Candhis', 'NDBC'])
-})
-
-test('A fault of a configuration with comments is where it says.', (t) => {
-  const config = join(temporaryFolder(t), 'c.json')
-  writeFileSync(config, '// one\n{ /* two */ "sources": [ { "name": "http://x//y", } ] ; }')
-  assert.throws(() => readConfiguration(config, {}), /c\.json: is not JSON: .*(line 2 column 54|position 61)/)
 })
 
 test('health asks a server whether it is ready, or lives.', async (t) => {

@@ -223,18 +223,11 @@ test('The command publishes a folder, and says in one line what is wrong with it
       /can be read and not written to; expected s3:\/\/BUCKET\/PREFIX\n$/,
     ],
     [
-      ['build', '--source', 'demo', '--out', dir, '--publish', 'bucket/sea'],
-      env,
-      2,
-      /^groundswell: --publish: "bucket\/sea": is not the address of a store; expected s3:\/\/BUCKET\/PREFIX/,
-    ],
-    [
       ['publish', dir, 's3://bucket/sea'],
       { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' },
       1,
       /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the store refuses access \(403 SignatureDoesNotMatch\); check .*AWS_SECRET_ACCESS_KEY.*\n$/,
     ],
-    [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /Did you mean --single-writer\?/],
   ]
   for (const [args, environment, code, message] of wrong) {
     const answer = await cli(args, environment)
