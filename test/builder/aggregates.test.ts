@@ -184,6 +184,15 @@ test('Closed years keep their files, a revised reading renews its year, a new zo
   )
 })
 
+test('A day that goes on in the next month of UTC is worked out anew when rows of that month come.', async (t) => {
+  const folder = temporaryFolder(t)
+  const rows = every6Hours('2012-01-20T00:00:00Z', '2012-02-01T00:00:00Z', 1000)
+  const late = [{ time: at('2012-02-01T06:00:00Z'), significantHeight: 9000 }]
+  for (const given of [rows, late]) await build([fakeSource([buoyOf(1, 'Etc/GMT+12', given)])], folder)
+  const { dataset } = await viewOf(folder)
+  assert.deepEqual(seriesOf(dataset, 0, true), seriesOf(dataset, 0, false))
+})
+
 test('A buoy that moves to another zone with the same clock is known in that one, in closed years as well.', async (t) => {
   const folder = temporaryFolder(t)
   const rows = every6Hours('2024-12-01T00:00:00Z', '2025-02-01T00:00:00Z', 1000)

@@ -92,6 +92,14 @@ test('Rows after the time asked for are left out, rows at it are not.', async ()
   }
 })
 
+test('Rows of the folder after the time asked for go, also in months of which no new row comes.', async () => {
+  const dir = newFolder()
+  await build([fakeSource(SMALL_WORLD)], dir)
+  const early = SMALL_WORLD.map((buoy) => ({ ...buoy, rows: buoy.rows.slice(0, 1) }))
+  await build([fakeSource([early[0], early[2]])], dir, { asOf: at('2026-03-01T00:00:00Z'), allowLoss: 1 })
+  assert.deepEqual(await rowsOf(dir, 'readings').then((rows) => rows.length), 2)
+})
+
 test('Of sources that know the time of their data the latest counts, unless a time is asked for.', async () => {
   const known = (time: string): Source => ({
     ...fakeSource(SMALL_WORLD),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type RegistryEntry } from '../../src/snapshot/catalog.ts'
-import { locate } from '../../src/builder/identify.ts'
-import { register, slugOf } from '../../src/builder/identify.ts'
+import { unite } from '../../src/builder/source-state.ts'
+import { locate, register, slugOf } from '../../src/builder/identify.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
 import { build, fakeSource, SMALL_WORLD, catalogOf, folderOf } from './fake_source.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -139,6 +139,16 @@ test('An id and a slug, once given, stay with their buoy over builds in which bu
       },
     ),
   )
+})
+
+test('Of entries that contradict each other the earlier one is valid.', () => {
+  const [a, b] = ['a', 'b'].map((name, i) => ({ source: 'A', identifier: name, id: i + 1, slug: name }))
+  const others = [
+    { ...a, id: 7 },
+    { ...a, identifier: 'c', slug: 'c' },
+    { ...b, identifier: 'd', id: 9 },
+  ]
+  assert.deepEqual(unite([[b], [a, ...others]]), [a, b])
 })
 
 test('The registry takes no more buoys than ids have room for.', () => {

@@ -199,7 +199,10 @@ test('A buoy of two networks is the preferred one’s, unless that has fallen si
   const [{ times, examples }] = first.document.duplicates
   assert.deepEqual([times, examples, first.readings], [1, ['"North N: South S is 0.89 km away"'], 2])
   // South mentions its buoy without a reading: what the folder has of it counts.
-  assert.deepEqual((await build(out, pair(NOON + 3600, null), { prefer })).buoys, ['North far', 'South S'])
+  assert.deepEqual((await build(out, pair(NOON - 3600 + 86_400, null), { prefer })).buoys, [
+    'North far',
+    'South S',
+  ])
   assert.deepEqual((await build(out, pair(NOON + 86_400, null), { prefer })).buoys, [
     'North far',
     'South S',

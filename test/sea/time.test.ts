@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  ageText,
   civilFromDays,
   dateText,
   daysFromCivil,
@@ -158,4 +159,14 @@ test('An impossible date is refused whatever date was read before.', () => {
       assert.equal(read(`${text}T00:00Z`, ALL), null, `${text} after ${before}`)
     }
   }
+})
+
+test('An age is told in its largest unit of which there are two.', () => {
+  assert.deepEqual([5, 119, 121, 7300, 200_000].map(ageText), [
+    '5 seconds',
+    '119 seconds',
+    '2 minutes',
+    '2 hours',
+    '2 days',
+  ])
 })
