@@ -6,7 +6,7 @@ import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { encodeList, readSnapshotList, snapshotList, type FileList } from '../snapshot/file-list.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { keepManifest, publishManifest, syncFolder, writeDurably } from '../snapshot/write-snapshot.ts'
+import { publishManifest, syncFolder, writeDurably } from '../snapshot/write-snapshot.ts'
 import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
@@ -16,7 +16,7 @@ import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
 import { type SourceState, type StateBuoy, writeRegistryFile, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
-import { listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
+import { keepManifest, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
 import {
@@ -64,7 +64,7 @@ export async function publish(
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)
   writeRegistryFile(out, identified.registry, lock)
   await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
-  if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
+  keepManifest(out, id, bytes, lock)
   if (elsewhere === null) {
     if (hold === null) publishManifest(out, bytes, lock)
     else syncFolder(out)

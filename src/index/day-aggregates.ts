@@ -5,31 +5,35 @@
  * A day follows the clock of the buoy's zone; days that lie in two years of UTC are left out. A year of one
  * statistic is a stream of 0, 1, 2 or 4 bytes a day, which times `step` plus `base` are its values.
  */
-import { COMMON_NAMES, MEASURES, type Measure } from '../sea/columns.ts'
+import { COMMON_NAMES, MEASURES, type ColumnsOf, type Measure } from '../sea/columns.ts'
 import { lowerBound, partitionPoint } from './bisect.ts'
 import type { Zone } from '../sea/zones.ts'
 import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
 import { createHash } from 'node:crypto'
 import { DAY, daysFromCivil } from '../sea/time.ts'
 
-export interface AggregateYear {
+/** By buoy, and the streams' own. */
+export const AGGREGATE_COLUMNS = {
+  /** Index of each buoy's zone; `NO_ZONE` where nothing is known of its days. */
+  zone: Uint16Array,
+  /** First day of each buoy with a sample, counted from 1 January, and the days from there to its last. */
+  first: Uint16Array,
+  days: Uint16Array,
+  /** `STREAMS_OF_BUOY` streams of each buoy, `STREAM_WORDS` words each. */
+  streams: Int32Array,
+  /** Streams of one, two and four bytes a day. */
+  bytes: Uint8Array,
+  words: Uint16Array,
+  doubles: Uint32Array,
+} as const
+
+export interface AggregateYear extends Readonly<ColumnsOf<typeof AGGREGATE_COLUMNS>> {
   readonly file: string
   readonly year: number
   /** Zones of the buoys, and `YearDays.rules` of the days that have rows. */
   readonly zones: readonly { readonly name: string; readonly rules: string }[]
   /** Ids of all buoys with rows in the year, ascending. */
   readonly buoys: Uint32Array
-  /** Index of each buoy's zone; `NO_ZONE` where nothing is known of its days. */
-  readonly zone: Uint16Array
-  /** First day of each buoy with a sample, counted from 1 January, and the days from there to its last. */
-  readonly first: Uint16Array
-  readonly days: Uint16Array
-  /** `STREAMS_OF_BUOY` streams of each buoy, `STREAM_WORDS` words each. */
-  readonly streams: Int32Array
-  /** Streams of one, two and four bytes a day. */
-  readonly bytes: Uint8Array
-  readonly words: Uint16Array
-  readonly doubles: Uint32Array
 }
 
 /** In the column of zones: a buoy that is not in the catalogue. */

@@ -5,7 +5,7 @@
  * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree
  * or km/h); `MISSING_U16` stands for none.
  */
-import { MISSING_U16, type ForecastName } from '../sea/columns.ts'
+import { MISSING_U16, type ColumnsOf, type ForecastName } from '../sea/columns.ts'
 import { HOUR } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { timeBound } from './bisect.ts'
@@ -29,18 +29,21 @@ export interface ForecastModel {
 
 export const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
 
-export interface ForecastColumns {
-  lat: Float64Array
-  lng: Float64Array
+/** By point, and by its times: the rows of point `i` are `start[i]` to `start[i + 1]`. */
+export const FORECAST_COLUMNS = {
+  lat: Float64Array,
+  lng: Float64Array,
   /** When the point's model run was made, epoch seconds. */
-  run: Uint32Array
+  run: Uint32Array,
   /** Index into `models` of each point. */
-  model: Uint16Array
-  models: readonly ForecastModel[]
-  /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
-  start: Uint32Array
+  model: Uint16Array,
+  start: Uint32Array,
   /** Ascending within a point, epoch seconds. */
-  time: Uint32Array
+  time: Uint32Array,
+} as const
+
+export interface ForecastColumns extends ColumnsOf<typeof FORECAST_COLUMNS> {
+  models: readonly ForecastModel[]
   codes: ForecastCodes
 }
 

@@ -1,26 +1,28 @@
 /** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. */
 
+import type { ColumnsOf } from '../sea/columns.ts'
 import { partitionPoint } from './bisect.ts'
 
 /** Parallel arrays over the passes; observations of pass `i` are `first[i]` to before `first[i + 1]`. */
-export interface PassColumns {
+export const PASS_COLUMNS = {
   /** Index into the catalogue of missions. */
-  mission: Uint8Array
-  cycle: Uint32Array
-  number: Uint16Array
+  mission: Uint8Array,
+  cycle: Uint32Array,
+  number: Uint16Array,
   /** Epoch seconds. */
-  started: Uint32Array
-  ended: Uint32Array
+  started: Uint32Array,
+  ended: Uint32Array,
   /** Degrees; west greater than east over the antimeridian. */
-  south: Float64Array
-  west: Float64Array
-  north: Float64Array
-  east: Float64Array
-  first: Uint32Array
+  south: Float64Array,
+  west: Float64Array,
+  north: Float64Array,
+  east: Float64Array,
+  first: Uint32Array,
   /** Id of the virtual buoy and time of its reading, by observation; ascending within a pass. */
-  buoy: Uint32Array
-  time: Uint32Array
-}
+  buoy: Uint32Array,
+  time: Uint32Array,
+} as const
+export type PassColumns = ColumnsOf<typeof PASS_COLUMNS>
 
 export interface PassGroup {
   readonly all: Uint32Array
@@ -30,21 +32,9 @@ export interface PassGroup {
 
 const NO_ROWS = new Uint32Array(0)
 const NO_PASSES: PassGroup = { all: NO_ROWS, fresh: NO_ROWS }
-const NO_DEGREES = new Float64Array(0)
-export const NO_COLUMNS: PassColumns = {
-  mission: new Uint8Array(0),
-  cycle: NO_ROWS,
-  number: new Uint16Array(0),
-  started: NO_ROWS,
-  ended: NO_ROWS,
-  south: NO_DEGREES,
-  west: NO_DEGREES,
-  north: NO_DEGREES,
-  east: NO_DEGREES,
-  first: Uint32Array.of(0),
-  buoy: NO_ROWS,
-  time: NO_ROWS,
-}
+export const NO_COLUMNS = Object.fromEntries(
+  Object.entries(PASS_COLUMNS).map(([name, Type]) => [name, new Type(name === 'first' ? 1 : 0)]),
+) as unknown as PassColumns
 
 /** What lists ask of passes, by row unless a comment names another index. */
 export interface PassIndexes {

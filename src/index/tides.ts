@@ -4,27 +4,31 @@
  * The moon's node is worked out every four days and moves evenly in between. High and low waters, and levels
  * to interpolate between, are tabulated for such a block when first asked for; a bounded number is kept.
  */
+import type { ColumnsOf } from '../sea/columns.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
 /** A harbour is an ordinal; its constituents are `start[harbour]` to before `start[harbour + 1]`. */
-export interface TideColumns {
+export const TIDE_COLUMNS = {
+  lat: Float64Array,
+  lng: Float64Array,
+  credit: Uint16Array,
+  start: Uint32Array,
+  constituent: Uint16Array,
+  /** m */
+  amplitude: Float32Array,
+  /** Greenwich phase lag, degrees. */
+  phase: Float32Array,
+} as const
+
+export interface TideColumns extends ColumnsOf<typeof TIDE_COLUMNS> {
   constituents: string[]
   credits: string[]
   identifiers: string[]
   names: string[]
-  lat: Float64Array
-  lng: Float64Array
   /** Mean sea level above chart datum, m. */
   datumOffset: Float64Array
-  credit: Uint16Array
-  start: Uint32Array
-  constituent: Uint16Array
-  /** m */
-  amplitude: Float32Array
-  /** Greenwich phase lag, degrees. */
-  phase: Float32Array
 }
 
 /** A harbour farther away tells nothing about the tide. */

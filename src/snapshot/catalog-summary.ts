@@ -3,7 +3,6 @@
  * estimated before any is taken and again when all is known.
  */
 import type { Catalog } from './catalog.ts'
-import type { ForecastColumns } from '../index/forecast.ts'
 import { type PartEntry, SnapshotError } from './snapshot-format.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { totalmem } from 'node:os'
@@ -24,7 +23,7 @@ const BYTES_A_BUOY = 7 * 1024
 const BYTES_A_SEGMENT = 24
 const BYTES_A_PASS = 1024
 const BYTES_A_HARBOUR = 512
-const BYTES_A_FORECAST_POINT = 64
+export const BYTES_A_FORECAST_POINT = 64
 const BYTES_A_SPOT = 256
 /** A name stands in ten fragments, and the buffer that they are rendered into doubles when it is full. */
 const COPIES_OF_A_TEXT = 20
@@ -74,10 +73,6 @@ export function monthSummary(kind: PartEntry['kind'], { buoys, start, time }: Mo
     newest: { buoys: buoys.slice(), time: Uint32Array.from(buoys, (_, i) => time[start[i + 1] - 1]) },
     threadBytes,
   }
-}
-
-export function forecastSummary({ lat }: ForecastColumns): PartSummary {
-  return { threadBytes: lat.length * BYTES_A_FORECAST_POINT }
 }
 
 export function summaryOf(parts: readonly { entry: PartEntry; summary: PartSummary }[]): Summary {
@@ -159,16 +154,7 @@ export function refuseOverLimit(
   const heldThreadBytes = inMemory.reduce((sum, { threadBytes }) => sum + threadBytes, 0)
   const total = heldBytes + newBytes + threads * (heldThreadBytes + next.threadBytes)
   if (total <= limit.bytes) return
-  const worker = `${threads} ${threads === 1 ? 'worker' : 'workers'}`
-  const isServing = inMemory.length > 0
-  const served = inMemory.length > 1 ? `${inMemory.length} served snapshots` : 'the served snapshot'
-  const sums = [
-    ...(isServing ? [`${heldBytes} of the parts that are served`] : []),
-    `${newBytes} of new parts`,
-    ...(isServing ? [`${worker} with ${heldThreadBytes} each for ${served}`] : []),
-    `${worker} with ${next.threadBytes} each for this one`,
-  ]
   throw new SnapshotError(
-    `snapshot ${next.id} would take ${total} bytes of memory while it is loaded, the limit is ${limit.bytes} (${limit.name}): ${sums.join(', ')}`,
+    `snapshot ${next.id} would take ${total} bytes of memory while it is loaded, the limit is ${limit.bytes} (${limit.name}): ${heldBytes} of parts in memory, ${newBytes} of new ones, and for each of ${threads} workers ${heldThreadBytes} for what is served and ${next.threadBytes} for the new snapshot`,
   )
 }

@@ -11,10 +11,10 @@
  * its snapshot, `files-ID.json`.
  */
 import { join } from 'node:path'
-import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
 import { errorCode, whyNotRead } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
+import { isCount, MAX_TEXT_LENGTH } from './snapshot-format.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
@@ -26,6 +26,8 @@ const NAME_DIGITS = 32
 const CONTENT = /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}(?:-\d{2})?|buoys)-[0-9a-f]{32}\.parquet$/
 const SHA256 = /^[0-9a-f]{64}$/
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
+/** As on the wire. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
 
 const OF_SNAPSHOT = /^files-([0-9a-f]{24})\.json$/
@@ -44,8 +46,8 @@ export const isContent = (path: string): boolean => CONTENT.test(path)
 type Guard<T> = (value: unknown) => value is T
 type Guarded<G> = G extends Guard<infer T> ? T : never
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_TEXT_LENGTH
 const orNull =
   <T>(guard: Guard<T>): Guard<T | null> =>
   (value): value is T | null =>
@@ -71,13 +73,6 @@ const object =
     value !== null &&
     Object.entries(members).every(([name, guard]) => guard((value as { [name: string]: unknown })[name]))
 
-/** As on the wire. */
-const isTime = (value: unknown): value is string => {
-  const time = isText(value) ? parseTimestamp(value) : null
-  if (time === null || time.epoch < 0 || time.epoch > LAST_SECOND) return false
-  return timestampText(time.epoch) === value
-}
-
 const isFile = object({
   /** From the folder of the list, with slashes. */
   path: like(CONTENT),
@@ -90,8 +85,8 @@ const isFile = object({
   /** `2026-03`; null for readings of a whole year, too. */
   month: orNull(like(MONTH)),
   /** Times of the first and the last reading. */
-  start: orNull(isTime),
-  end: orNull(isTime),
+  start: orNull(like(TIME)),
+  end: orNull(like(TIME)),
   rows: isCount,
   bytes: isCount,
   sha256: like(SHA256),
@@ -119,7 +114,7 @@ const MEMBERS = {
   address: orNull(isText),
   snapshot: like(SNAPSHOT_ID),
   /** The data's time. */
-  as_of: isTime,
+  as_of: like(TIME),
   networks: listOf(isNetwork),
   months: listOf(isMonth),
   /** By kind, network and month. */

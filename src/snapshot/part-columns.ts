@@ -48,10 +48,11 @@ if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
 
 /**
  * Reads a part as views on `bytes`, which begin at a multiple of 64 of their buffer and may be shared.
+ * @param values that the header may have
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
  */
-export function decodePart(bytes: Uint8Array, file: string): Part {
-  const { value, end } = firstValue(bytes, file)
+export function decodePart(bytes: Uint8Array, file: string, values?: number): Part {
+  const { value, end } = firstValue(bytes, file, values)
   const { format, version, byte_order: order, ...header } = record(value, `${file}: header`)
   expect(format === PART_FORMAT, file, 'is not a part of a snapshot')
   expectVersion(version, file)

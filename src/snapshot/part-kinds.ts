@@ -1,9 +1,14 @@
 /** The kinds of parts other than the catalogue, as views on their bytes; `check-snapshot.ts` checks them. */
-import { STREAM_WORDS, STREAMS_OF_BUOY, type AggregateYear } from '../index/day-aggregates.ts'
-import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
-import type { PassColumns } from '../index/passes.ts'
+import {
+  AGGREGATE_COLUMNS,
+  STREAM_WORDS,
+  STREAMS_OF_BUOY,
+  type AggregateYear,
+} from '../index/day-aggregates.ts'
+import { FORECAST_COLUMNS, type ForecastCodes, type ForecastColumns } from '../index/forecast.ts'
+import { PASS_COLUMNS, type PassColumns } from '../index/passes.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
-import type { TideColumns } from '../index/tides.ts'
+import { TIDE_COLUMNS, type TideColumns } from '../index/tides.ts'
 import {
   MEASURE_NAMES,
   MEASURES,
@@ -19,7 +24,6 @@ import {
   list,
   record,
   sha256,
-  SnapshotError,
   text,
   textOrNull,
   texts,
@@ -42,20 +46,16 @@ const ALL_ROWS = -1
  * @throws SnapshotError when a column is missing, of another type, or of another length than the rows
  */
 export function readMonth(part: Part, month: number, file: string): MonthRows {
-  if (part.meta.month !== monthText(month)) {
-    throw new SnapshotError(`${file}: is not of ${monthText(month)}, as the manifest says`)
-  }
+  const isOfMonth = part.meta.month === monthText(month)
+  expect(isOfMonth, file, `is not of ${monthText(month)}, as the manifest says`)
   const time = column(part, 'time', Uint32Array, file)
   const peakPeriod = sharedColumn(part, file)
   const measure = (name: MeasureName): MeasureColumn => {
     const codes = part.columns.get(name === 'peakPeriod' ? peakPeriod : name)
     if (codes === undefined) return ABSENT[name]
     const fits = MEASURES[name].signed ? codes instanceof Int16Array : codes instanceof Uint16Array
-    if (!fits || codes.length !== time.length) {
-      throw new SnapshotError(
-        `${file}: column ${name} has ${codes.length} rows or another type, expected ${time.length}`,
-      )
-    }
+    const otherwise = `column ${name} has ${codes.length} rows or another type, expected ${time.length}`
+    expect(fits && codes.length === time.length, file, otherwise)
     return { codes: codes as Codes, mask: ALL_ROWS }
   }
   return {
@@ -102,7 +102,8 @@ export function readAggregates(part: Part, month: number, file: string): Aggrega
     file,
     'is not of the year that the manifest says',
   )
-  const { buoy: buoys, ...columns } = columnsOf(part, AGGREGATE_COLUMNS, file)
+  const buoys = column(part, 'buoy', Uint32Array, file)
+  const columns = columnsOf(part, AGGREGATE_COLUMNS, file)
   const { zone, first, days, streams } = columns
   expectLength(buoys.length, [zone, first, days], file)
   expectLength(buoys.length * STREAMS_OF_BUOY * STREAM_WORDS, [streams], file)
@@ -112,32 +113,6 @@ export function readAggregates(part: Part, month: number, file: string): Aggrega
   })
   return { file, year, zones, buoys, ...columns }
 }
-
-const AGGREGATE_COLUMNS = {
-  buoy: Uint32Array,
-  zone: Uint16Array,
-  first: Uint16Array,
-  days: Uint16Array,
-  streams: Int32Array,
-  bytes: Uint8Array,
-  words: Uint16Array,
-  doubles: Uint32Array,
-} as const
-
-const PASS_COLUMNS = {
-  mission: Uint8Array,
-  cycle: Uint32Array,
-  number: Uint16Array,
-  started: Uint32Array,
-  ended: Uint32Array,
-  south: Float64Array,
-  west: Float64Array,
-  north: Float64Array,
-  east: Float64Array,
-  first: Uint32Array,
-  buoy: Uint32Array,
-  time: Uint32Array,
-} as const
 
 /**
  * Satellite passes newest first, which is the order of the answer, with their observations.
@@ -170,18 +145,10 @@ export function readForecast(part: Part, file: string): ForecastColumns {
   return { ...points, models, start, time, codes }
 }
 
-const FORECAST_COLUMNS = {
-  lat: Float64Array,
-  lng: Float64Array,
-  run: Uint32Array,
-  model: Uint16Array,
-  start: Uint32Array,
-  time: Uint32Array,
-} as const
-
 /** @throws SnapshotError when anything in the part is not what `tidesPart` writes */
 export function readTides(part: Part, file: string): TideColumns {
-  const { datum_offset: datumOffset, ...columns } = columnsOf(part, TIDE_COLUMNS, file)
+  const datumOffset = column(part, 'datum_offset', Float64Array, file)
+  const columns = columnsOf(part, TIDE_COLUMNS, file)
   const { lat, lng, credit, start, constituent, amplitude, phase } = columns
   const [constituents, credits, identifiers, names] = (
     ['constituents', 'credits', 'identifiers', 'names'] as const
@@ -190,17 +157,6 @@ export function readTides(part: Part, file: string): TideColumns {
   expectLength(constituent.length, [amplitude, phase], file)
   return { constituents, credits, identifiers, names, datumOffset, ...columns }
 }
-
-const TIDE_COLUMNS = {
-  lat: Float64Array,
-  lng: Float64Array,
-  datum_offset: Float64Array,
-  credit: Uint16Array,
-  start: Uint32Array,
-  constituent: Uint16Array,
-  amplitude: Float32Array,
-  phase: Float32Array,
-} as const
 
 export interface Rows {
   time: Uint32Array

@@ -8,7 +8,7 @@ import { whyNotRead } from '../system/file-faults.ts'
 import { openRegularFileSync, readRegularFileSync } from '../system/regular-files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
-import { checkPart, expectHeader } from './check-snapshot.ts'
+import { checkPart, headerValues } from './check-snapshot.ts'
 import { expect, SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
 import { decodePart } from './part-columns.ts'
 import type { PartSummary } from './catalog-summary.ts'
@@ -167,6 +167,5 @@ function* reading(dir: string, entry: PartEntry, bytes: Uint8Array): Steps<PartS
   }
   const isSame = hash.digest('hex') === entry.sha256
   expect(isSame, name, 'its bytes do not have the hash that the manifest names')
-  expectHeader(bytes, entry)
-  return yield* checkPart(decodePart(bytes, name), entry)
+  return yield* checkPart(decodePart(bytes, name, headerValues(entry)), entry)
 }

@@ -113,9 +113,9 @@ function listOf(dir: string, id: string): Pick<LoadedSnapshot, 'files' | 'filesF
 }
 
 function shared(bytes: Uint8Array): SharedArrayBuffer {
-  const buffer = new SharedArrayBuffer(bytes.length)
-  new Uint8Array(buffer).set(bytes)
-  return buffer
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy.buffer
 }
 
 /** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */

@@ -147,10 +147,11 @@ export function keptFiles(names: readonly string[]): { file: string; sequence: n
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** The file for the manifest of the next snapshot. */
-export function nextKeptFile(dir: string, id: string): string {
-  const last = keptFiles(readdirSync(dir)).at(-1)?.sequence ?? 0
-  return `manifest-${String(last + 1).padStart(6, '0')}-${id}.msgpack`
+/** Puts a manifest next to the current one, unless its snapshot was built last. */
+export function keepManifest(dir: string, id: string, bytes: Uint8Array, lock: Lock): void {
+  if (listKept(dir).at(-1)?.id === id) return
+  const next = (keptFiles(readdirSync(dir)).at(-1)?.sequence ?? 0) + 1
+  writeDurably(dir, `manifest-${String(next).padStart(6, '0')}-${id}.msgpack`, bytes, lock.folder)
 }
 
 /** Keeps a snapshot until it is unpinned. @throws BuildError when the folder does not keep it */
@@ -199,9 +200,8 @@ interface Republished {
  * nothing.
  * @throws BuildError for an unknown snapshot or a folder in use, SnapshotError for one that is not whole
  */
-export async function rollback(dir: string, id: string | null, now: number): Promise<Republished> {
-  const lock = lockFolder(dir)
-  try {
+export function rollback(dir: string, id: string | null, now: number): Promise<Republished> {
+  return underLock(dir, async (lock) => {
     const kept = listKept(dir)
     const hold = readHold(dir)
     const isRepair = id === null && manifestOf(join(dir, MANIFEST_FILE)) === null
@@ -211,6 +211,13 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
     if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
     publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
+  })
+}
+
+async function underLock<T>(dir: string, work: (lock: Lock) => Promise<T>): Promise<T> {
+  const lock = lockFolder(dir)
+  try {
+    return await work(lock)
   } finally {
     lock.release()
   }
@@ -218,10 +225,12 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
 
 /** @param held the snapshot that the lost manifest named, where the hold still names it */
 function rollbackTarget(kept: readonly KeptSnapshot[], id: string | null, held: string | null): KeptSnapshot {
-  const at = kept.findLastIndex(({ current }) => current)
-  const before = kept.findLast((one) => one.id === held) ?? kept.at(at === -1 ? -1 : at - 1)
-  const target = id === null ? before : kept.find((one) => one.id === id)
-  if (target !== undefined && (id !== null || at !== 0)) return target
+  const wanted = id ?? held
+  const current = kept.findLastIndex((one) => one.current)
+  // Without a current one the newest, which is at −1.
+  const before = current === 0 ? undefined : kept.at(current === -1 ? -1 : current - 1)
+  const target = kept.find((one) => one.id === wanted) ?? (id === null ? before : undefined)
+  if (target !== undefined) return target
   throw new BuildError(
     id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
   )
@@ -242,9 +251,8 @@ async function wholeManifest(
  * where nothing is held.
  * @throws BuildError for a folder in use, SnapshotError for a snapshot that is not whole; the hold stays
  */
-export async function resume(dir: string): Promise<Republished | null> {
-  const lock = lockFolder(dir)
-  try {
+export function resume(dir: string): Promise<Republished | null> {
+  return underLock(dir, async (lock) => {
     if (readHold(dir) === null) return null
     const newest = listKept(dir).at(-1)
     if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to publish`)
@@ -252,9 +260,7 @@ export async function resume(dir: string): Promise<Republished | null> {
     if (!newest.current) publishManifest(dir, bytes, lock)
     removeHold(dir, lock)
     return { id: newest.id, asOf, held: false }
-  } finally {
-    lock.release()
-  }
+  })
 }
 
 /** The hold of a rollback, for `/status`; null where nothing is held. */

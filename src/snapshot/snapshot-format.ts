@@ -70,8 +70,12 @@ export function pack(value: unknown): Uint8Array {
 }
 
 /** The first value, and the end of its bytes. @throws SnapshotError naming the file */
-export function firstValue(bytes: Uint8Array, file: string): { value: unknown; end: number } {
-  const end = plainEnd(bytes, HEADER_BOUNDS)
+export function firstValue(
+  bytes: Uint8Array,
+  file: string,
+  values = HEADER_BOUNDS.values,
+): { value: unknown; end: number } {
+  const end = plainEnd(bytes, { ...HEADER_BOUNDS, values })
   if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
   try {
     return { value: unpacker.unpack(bytes.subarray(0, end)), end }

@@ -47,7 +47,7 @@ export function lockFolder(dir: string): Lock {
 /** @throws BuildError while another process holds it */
 export function lockOf(dir: string, file = 'builder.lock'): Lock {
   try {
-    return lock(join(dir, file), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
+    return lock(join(dir, file), { patienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     if (!existsSync(dir)) throw noFolder(dir)
     if (error instanceof LockError) throw new BuildError(error.message)
@@ -65,11 +65,6 @@ export function writePart(dir: string, part: Part, rows: number, month: number |
   const file = partFile(part.kind, hash)
   if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes)
   return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
-}
-
-/** Puts a manifest next to the current one, to be kept. */
-export function keepManifest(dir: string, file: string, bytes: Uint8Array, held: Lock): void {
-  writeDurably(dir, file, bytes, held.folder)
 }
 
 /** Makes a manifest the current one: from the rename on, readers see its snapshot. Parts must be in `dir`. */

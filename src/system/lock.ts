@@ -2,7 +2,7 @@
  * A lock between processes of one machine, of containers, or of machines that share a folder. It has one holder at a
  * time, and fences: a process that stood still and lost the lock cannot put anything in place afterwards.
  * `PATH/HOLDER/`: the lock is held, by the process that the folder's name describes.
- * `PATH/HOLDER/beat`: a number that goes up while the holder of a long lock lives.
+ * `PATH/HOLDER/beat`: a number that goes up while the holder lives.
  * `PATH.HOLDER/`: a process is about to take the lock, or has just given it back.
  * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, and no other. The
  * name of a HOLDER never comes again, so taking the lock from a dead holder cannot take it from another.
@@ -22,18 +22,16 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Worker } from 'node:worker_threads'
 import { errorCode } from './file-faults.ts'
 import { randomName } from './replace-file.ts'
+import { finish, type Steps } from './steps.ts'
 import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20
 /** A holder that cannot be asked counts as dead after this without a heartbeat (one a second). */
 const QUIET_MS = 20_000
-/** A PATH.HOLDER of this age was left by a process that died: taking and giving back are far shorter. */
-const LEFTOVER_MS = 600_000
 
 /** A lock that another process holds, or that cannot be made. The message names it. */
 export class LockError extends Error {
@@ -54,63 +52,50 @@ export interface Lock {
 export interface LockOptions {
   /** The wait for a holder that lives. One that cannot be asked counts as dead after `quietMs` in silence. */
   readonly patienceMs: number
-  /** Whether the lock is held for seconds or more, whatever the event loop is busy with. */
-  readonly longWork?: boolean
   readonly quietMs?: number
 }
 
 /** Blocks the thread while it waits. @throws LockError */
 export function lock(path: string, options: LockOptions): Lock {
   const pause = new Int32Array(new SharedArrayBuffer(4))
-  const attempt = attemptsAt(path, options)
-  for (;;) {
-    const taken = attempt()
-    if (taken !== null) return taken
-    Atomics.wait(pause, 0, 0, LOOK_AGAIN_MS)
-  }
+  return finish(taking(path, options, () => Atomics.wait(pause, 0, 0, LOOK_AGAIN_MS)))
 }
 
 /** As {@link lock}, without blocking. */
 export async function lockInTurn(path: string, options: LockOptions): Promise<Lock> {
-  const attempt = attemptsAt(path, options)
-  for (;;) {
-    const taken = attempt()
-    if (taken !== null) return taken
-    await setTimeout(LOOK_AGAIN_MS)
+  for (const attempts = taking(path, options); ; await setTimeout(LOOK_AGAIN_MS)) {
+    const { done, value } = attempts.next()
+    if (done === true) return value
   }
 }
 
-/** What takes the lock, or says null: try again in a moment. @throws LockError */
-function attemptsAt(path: string, options: LockOptions): () => Lock | null {
-  const { patienceMs, longWork = false, quietMs = QUIET_MS } = options
+/** Each step is an attempt. @throws LockError */
+function* taking(path: string, options: LockOptions, pause: () => unknown = () => {}): Steps<Lock> {
+  const { patienceMs, quietMs = QUIET_MS } = options
   const own = newName()
   let [sign, hasMoved, waitedMs, silentMs, lookedAt] = ['', false, 0, 0, performance.now()]
-  const isWorthWaiting = (): boolean => {
-    const now = performance.now()
-    // A look that comes late, as after a sleep of this machine, has not seen the time in between.
-    const passed = Math.min(now - lookedAt, 2 * LOOK_AGAIN_MS)
-    lookedAt = now
-    waitedMs += passed
-    const [holder = ''] = entriesOf(path)
-    const seen = `${holder} ${textOf(join(path, holder, 'beat'))}`
-    hasMoved ||= sign !== '' && seen !== sign
-    silentMs = seen === sign ? silentMs + passed : 0
-    sign = seen
-    const life = holder === '' ? 'dead' : lifeOf(holder)
-    if (holder !== '' && (life === 'dead' || (life === 'unknown' && silentMs >= quietMs)))
-      takeAway(path, holder)
-    return (life === 'unknown' && !hasMoved) || waitedMs < patienceMs
-  }
-  return () => {
-    try {
-      if (takePlace(path, own)) return held(path, own, longWork)
-      if (isWorthWaiting()) return null
-    } catch (error) {
-      discard(`${path}.${own}`)
-      throw error
+  try {
+    while (!takePlace(path, own)) {
+      // A look that comes late, as after a sleep of this machine, has not seen the time in between.
+      const passed = Math.min(performance.now() - lookedAt, 2 * LOOK_AGAIN_MS)
+      lookedAt = performance.now()
+      waitedMs += passed
+      const [holder = ''] = entriesOf(path)
+      const seen = `${holder} ${textOf(join(path, holder, 'beat'))}`
+      hasMoved ||= sign !== '' && seen !== sign
+      silentMs = seen === sign ? silentMs + passed : 0
+      sign = seen
+      const life = holder === '' ? 'alive' : lifeOf(holder)
+      if (life === 'dead' || (life === 'unknown' && silentMs >= quietMs)) takeAway(path, holder)
+      const isWorthWaiting = (life === 'unknown' && !hasMoved) || waitedMs < patienceMs
+      const [pid, , , host] = holder.split('.')
+      if (!isWorthWaiting) throw new LockError(`${path}: held by another process (${pid} on ${host ?? '?'})`)
+      yield void pause()
     }
+    return held(path, own)
+  } catch (error) {
     discard(`${path}.${own}`)
-    throw new LockError(`${path}: held by another process${holderText(path)}`)
+    throw error
   }
 }
 
@@ -138,25 +123,27 @@ function takePlace(path: string, own: string): boolean {
 }
 
 /** One thread beats for all locks: the thread that works may be busy for minutes. */
-let heartbeats: Worker | null = null
+let heartbeats: ReturnType<typeof startThread> | null = null
 
-function held(path: string, own: string, isLong: boolean): Lock {
+function held(path: string, own: string): Lock {
   const folder = join(path, own)
   const beat = join(folder, 'beat')
-  if (isLong) {
-    // Without heartbeats another process takes the lock after a while, and this one then finds it gone.
-    heartbeats ??= startThread(new URL('./lock-heartbeat', import.meta.url), null).on('error', () => {})
-    heartbeats.unref()
-    // On a full disk the work fails too, and reports it.
-    orElse(null, () => writeFileSync(beat, ''))
-    heartbeats.postMessage({ add: beat })
+  // Without heartbeats another process takes the lock after a while, and this one then finds it gone.
+  heartbeats ??= startThread(new URL('./lock-heartbeat', import.meta.url), null).on('error', () => {})
+  heartbeats.unref()
+  // On a full disk the work fails too, and reports it.
+  orElse(null, () => writeFileSync(beat, ''))
+  heartbeats.postMessage({ add: beat })
+  // Empty folders of processes that died while they took the lock or gave it back.
+  const prefix = `${path}.`
+  for (const entry of entriesOf(dirname(path)).map((name) => join(dirname(path), name))) {
+    if (entry.startsWith(prefix) && lifeOf(entry.slice(prefix.length)) === 'dead') discard(entry)
   }
-  removeLeftovers(path)
   return {
     folder,
     isHeld: () => existsSync(folder),
     release() {
-      if (isLong) heartbeats?.postMessage({ remove: beat })
+      heartbeats?.postMessage({ remove: beat })
       takeAway(path, own)
       // Another process may have the lock by now.
       orElse(null, () => rmdirSync(path))
@@ -174,20 +161,6 @@ function takeAway(path: string, holder: string): void {
 /** What cannot be removed now is removed by a later holder. */
 function discard(folder: string): void {
   orElse(null, () => rmSync(folder, { recursive: true, force: true }))
-}
-
-/** Removes what processes left behind that died while they took the lock or gave it back. */
-function removeLeftovers(path: string): void {
-  const prefix = `${basename(path)}.`
-  // By the clock of the file system, as the times of the folders are.
-  const now = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  for (const entry of entriesOf(dirname(path))) {
-    const holder = entry.slice(prefix.length)
-    if (!entry.startsWith(prefix) || holder.split('.').length !== 5) continue
-    const place = join(dirname(path), entry)
-    const made = statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? now
-    if (lifeOf(holder) === 'dead' || now - made > LEFTOVER_MS) discard(place)
-  }
 }
 
 const entriesOf = (folder: string): string[] => orElse([], () => readdirSync(folder))
@@ -209,10 +182,8 @@ const SPACE = orElse('', () => {
 
 /** A holder's name: pid, kernel ticks since boot at its start, space, host, and a random name. */
 function newName(): string {
-  const host = hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '_')
-    .slice(0, 40)
-  return [process.pid, startOf(String(process.pid)), SPACE, host, randomName()].join('.')
+  const host = hostname().replaceAll(/[^\w-]/g, '_')
+  return [process.pid, startOf(process.pid), SPACE, host, randomName()].join('.')
 }
 
 function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
@@ -222,14 +193,8 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
 }
 
 /** Fields 3 and 22 of proc(5): empty for a process that has ended, also where its parent has not looked yet. */
-function startOf(pid: string): string {
+function startOf(pid: string | number): string {
   const stat = textOf(`/proc/${pid}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return ['Z', 'X'].includes(fields[0]) ? '' : (fields[19] ?? '')
-}
-
-function holderText(path: string): string {
-  const [pid, , space, host] = (entriesOf(path)[0] ?? '').split('.')
-  if (host === undefined) return ''
-  return ` (${pid} on ${host}${space === SPACE ? '' : ' of another container or machine'})`
 }

@@ -197,7 +197,7 @@ test('A manifest that claims more than the machine or its container has is refus
   await reloader.poll()
   assert.match(
     reloader.state.error ?? '',
-    /would take \d+ bytes of memory while it is loaded, the limit is \d+ \(the memory of this (machine|container); set one with --max-memory\): \d+ of new parts, 2 workers with \d+ each for this one$/,
+    /would take \d+ bytes of memory while it is loaded, the limit is \d+ \(the memory of this (machine|container); set one with --max-memory\): 0 of parts in memory, \d+ of new ones, and for each of 2 workers 0 for what is served and \d+ for the new snapshot$/,
   )
   assert.deepEqual(memoryLimit(0, 1000, 400), {
     bytes: 400,

@@ -409,13 +409,7 @@ const LIES: readonly Weighted[] = [
     column.values[at] = value
     return `${value} at ${at}`
   }),
-  ofColumn(4, 'some values', (column, chance) => {
-    for (let i = 0; i < 5 && column.values.length > 0; i++)
-      column.values[chance.below(column.values.length)] = someValue(column, chance)
-  }),
   ofColumn(3, 'all values alike', (column, chance) => void column.values.fill(someValue(column, chance))),
-  ofColumn(2, 'backwards', (column) => void column.values.reverse()),
-  ofColumn(2, 'sorted', (column) => void column.values.sort()),
   ofColumn(2, 'two values exchanged', ({ values }, chance) => {
     const [a, b] = [chance.below(values.length), chance.below(values.length)]
     if (values.length > 1) [values[a], values[b]] = [values[b], values[a]]
@@ -457,21 +451,6 @@ const LIES: readonly Weighted[] = [
       : chance.pick([0, 64, 128, 192, 2 ** 31, 2 ** 40, 'u8', 'f64'])
     return field
   }),
-  ofColumn(2, 'exchanged with another', (column, chance, part) => {
-    const other = chance.pick(part.columns)
-    ;[column.name, other.name] = [other.name, column.name]
-    return nameOf(column)
-  }),
-  [
-    1,
-    (tale, chance) => {
-      const [a, b] = [someColumn(tale, chance), someColumn(tale, chance)]
-      if (a === null || b === null) return 'nothing'
-      ;[a.column.values, b.column.values] = [b.column.values, a.column.values]
-      ;[a.column.type, b.column.type] = [b.column.type, a.column.type]
-      return `${labelOf(a.part)} ${nameOf(a.column)} and ${labelOf(b.part)} ${nameOf(b.column)} exchanged`
-    },
-  ],
   // What stands beside them.
   inMeta(8, 'changed', (parent, key, chance) => {
     parent[key] = strange(chance)
@@ -485,10 +464,6 @@ const LIES: readonly Weighted[] = [
   inMeta(2, 'there twice', (parent, key) => {
     if (Array.isArray(parent)) parent.push(parent[Number(key)])
     else parent[`${key}x`] = parent[key]
-  }),
-  inMeta(2, 'another of its list', (parent, key, chance) => {
-    const keys = Object.keys(parent)
-    parent[key] = parent[chance.pick(keys)]
   }),
   inMeta(1, 'with the key __proto__', (parent) => {
     Object.defineProperty(parent, '__proto__', { value: { polluted: true }, enumerable: true })
@@ -512,8 +487,6 @@ const LIES: readonly Weighted[] = [
     'a byte of its head',
     (values, chance) => void (values[chance.below(Math.min(16, values.length))] = chance.below(256)),
   ),
-  inTree(1, 'zeros', (values) => void values.fill(0)),
-  inTree(1, 'ones', (values) => void values.fill(0xffff_ffff)),
   // Bytes.
   inBytes(8, 'a bit of the header', (bytes, chance) => {
     bytes[chance.below(headerEnd(bytes))] ^= 1 << chance.below(8)
@@ -525,18 +498,7 @@ const LIES: readonly Weighted[] = [
     ])
     return bytes
   }),
-  inBytes(2, 'a bit', (bytes, chance) => {
-    bytes[chance.below(bytes.length)] ^= 1 << chance.below(8)
-    return bytes
-  }),
-  inBytes(1, 'cut', (bytes, chance) => bytes.slice(0, chance.below(bytes.length))),
-  inBytes(1, 'longer', (bytes) => Uint8Array.from([...bytes, ...new Uint8Array(64)])),
-  inBytes(1, '64 bytes in between', (bytes, chance) => {
-    const at = chance.below(bytes.length)
-    return Uint8Array.from([...bytes.subarray(0, at), ...new Uint8Array(64), ...bytes.subarray(at)])
-  }),
   inBytes(1, 'a bomb of lists', (_bytes, chance) => bomb(chance.pick([3, 20, 200]))),
-  inBytes(1, 'lists in lists', () => new Uint8Array(100_000).fill(0x91)),
   inBytes(1, 'nothing', () => new Uint8Array(0)),
 ]
 

@@ -51,7 +51,7 @@ export function startHolder(
   path: string,
   { host = null, blockMs = 0, ...options }: { host?: string | null; blockMs?: number } & Partial<LockOptions>,
 ): Holder {
-  const given: LockOptions = { patienceMs: 1000, longWork: true, ...options }
+  const given: LockOptions = { patienceMs: 1000, ...options }
   const args = [HOLDER, LOCK, path, JSON.stringify(given), String(blockMs)]
   const child =
     host === null

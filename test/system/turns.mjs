@@ -15,7 +15,7 @@ const me = `${process.pid}/${performance.timeOrigin}`
 for (let n = 0; ; n++) {
   const turn = `${me}/${n}`
   try {
-    const held = lock(path, { patienceMs: 500, quietMs: 3000, longWork: true })
+    const held = lock(path, { patienceMs: 500, quietMs: 3000 })
     const before = readFileSync(journal, 'utf8')
     writeFileSync(inside, turn)
     await setTimeout(Math.random() * 30)

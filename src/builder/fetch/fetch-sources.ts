@@ -165,7 +165,7 @@ async function fetchSource(
   try {
     files = planFiles(source, now)
     makeFolder(folder)
-    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
+    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     const reason =
       error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message

@@ -15,18 +15,12 @@ import { join } from 'node:path'
 import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read-snapshot.ts'
-import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
+import { listKept, manifestOf, keepManifest, readHold, writeHold } from '../../snapshot/retained.ts'
 import { sha256 } from '../../snapshot/snapshot-format.ts'
 import { fetchPart, type StoredFile, fewAtATime } from '../../snapshot/store/fetch-part.ts'
 import { readObject, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
-import {
-  keepManifest,
-  lostLock,
-  publishManifest,
-  syncFolder,
-  writeDurably,
-} from '../../snapshot/write-snapshot.ts'
+import { lostLock, publishManifest, syncFolder, writeDurably } from '../../snapshot/write-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { errorCode, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
 import type { Lock } from '../../system/lock.ts'
@@ -140,7 +134,7 @@ async function continueFrom(
     writeDurably(dir, statesFile(id), contentOf(lock.folder, states.file)!, lock.folder)
   }
   const plain = plainManifest(bytes)
-  if (listKept(dir).at(-1)?.id !== id) keepManifest(dir, nextKeptFile(dir, id), plain, lock)
+  keepManifest(dir, id, plain, lock)
   const after = listKept(dir).at(-1)!.sequence
   // A rollback that was asked for here and is not published yet stays.
   if (readHold(dir) === null) {

@@ -6,13 +6,12 @@ import { readdirSync, statSync, utimesSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { collectGarbage, removeLeftovers } from '../garbage.ts'
-import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../retained.ts'
+import { keepManifest, keptFiles, manifestOf, modifiedAt } from '../retained.ts'
 import { nullIfDamaged, verifyParts } from '../read-snapshot.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
 import {
   MARK_FILE,
-  keepManifest,
   makeOutput,
   mirrorMark,
   mirroredSource,
@@ -64,11 +63,6 @@ export class MirrorFolder {
     this.#expectNoBuilder()
   }
 
-  /** The other address that the folder mirrored until now, or null. */
-  get formerSource(): string | null {
-    return this.#before === null || this.#before === this.#source ? null : this.#before
-  }
-
   /** The snapshot in the folder; null without a manifest that can be read. */
   held(): Manifest | null {
     return manifestOf(join(this.dir, MANIFEST_FILE))
@@ -88,7 +82,6 @@ export class MirrorFolder {
   async lock(): Promise<Lock> {
     const held = await lockInTurn(join(this.dir, 'builder.lock'), {
       patienceMs: LOCK_PATIENCE_MS,
-      longWork: true,
     })
     try {
       this.#expectNoBuilder()
@@ -140,19 +133,17 @@ export class MirrorFolder {
    */
   async makeRoom(missing: readonly PartEntry[], lock: Lock): Promise<void> {
     const needed = missing.reduce((sum, { bytes }) => sum + bytes, 0)
-    if (needed === 0 || (await this.#shortage(needed)) === null) return
+    const free = async (): Promise<number> => {
+      const { bavail, bsize } = await statfs(this.dir)
+      return Math.max(0, bavail * bsize - SPARE_BYTES)
+    }
+    if (needed <= (await free())) return
     collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), null, () => lock.isHeld())
-    const shortage = await this.#shortage(needed)
-    if (shortage !== null) throw new BuildError(`${this.dir}: ${shortage}`)
-  }
-
-  /** Why `needed` more bytes do not fit; null where they do. */
-  async #shortage(needed: number): Promise<string | null> {
-    const { bavail, bsize } = await statfs(this.dir)
-    const free = Math.max(0, bavail * bsize - SPARE_BYTES)
-    return needed > free
-      ? `no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(free)} are free for it`
-      : null
+    const found = await free()
+    if (needed <= found) return
+    throw new BuildError(
+      `${this.dir}: no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(found)} are free for it`,
+    )
   }
 
   /**
@@ -163,9 +154,7 @@ export class MirrorFolder {
     const { dir } = this
     // The mark comes first, so that no builder takes the folder for its own.
     if (!this.isOurs()) writeDurably(dir, MARK_FILE, mirrorMark(this.#source), lock.folder)
-    if (listKept(dir).at(-1)?.id !== manifest.id) {
-      keepManifest(dir, nextKeptFile(dir, manifest.id), bytes, lock)
-    }
+    keepManifest(dir, manifest.id, bytes, lock)
     publishManifest(dir, bytes, lock)
     // The time of publication is the source's.
     if (publishedAt !== null && lock.isHeld()) utimesSync(join(dir, MANIFEST_FILE), publishedAt, publishedAt)

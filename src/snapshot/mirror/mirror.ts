@@ -7,15 +7,14 @@
  * ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-
 import { ageText, timestampText } from '../../sea/time.ts'
 import { decodeList, MAX_LIST_BYTES, snapshotList } from '../file-list.ts'
 import { SnapshotError, type PartEntry } from '../snapshot-format.ts'
-import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../manifest.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../manifest.ts'
 import { writeDurably } from '../write-snapshot.ts'
 import { fewAtATime, fetchPart } from '../store/fetch-part.ts'
 import { readObject, type ReadableStore } from '../store/store.ts'
-import { RequestFault } from '../store/web-request.ts'
+import { RequestFault, within } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
 import { LockError, type Lock } from '../../system/lock.ts'
@@ -38,10 +37,9 @@ const JITTER = 0.1
 const LOOKS_PER_FULL_ONE = 12
 const LONGEST_STOP_MS = 1000
 const MANIFEST_MS = 30_000
+const IS_IT_A_FOLDER = 'is this the address of a snapshot folder?'
 /** Without the right to list a bucket, a name that is not there is forbidden. */
 const ABSENT = new Set([403, 404])
-/** Different faults of one outage that are logged. */
-const FAULTS_LOGGED = 10
 
 export interface MirrorOptions {
   source: ReadableStore
@@ -53,7 +51,7 @@ export interface MirrorOptions {
   log: LogLine
 }
 
-export type MirrorState = 'starting' | 'current' | 'fetching' | 'older' | 'failing'
+type MirrorState = 'starting' | 'current' | 'fetching' | 'older' | 'failing'
 
 type Found = { state: 'current' } | { state: 'older' | 'failing'; why: string; retryAfter: number }
 
@@ -79,8 +77,8 @@ export class Mirror {
   #looks = 0
   /** The snapshot of which all parts were read again after its loading failed. */
   #lookedThrough: string | null = null
-  readonly #logged = new Set<string>()
-  #isOutage = false
+  /** The fault that was logged last, while it lasts. */
+  #logged: string | null = null
   #looking: Promise<void> | null = null
   /** Seconds that the source asked to wait. */
   #retryAfter = 0
@@ -95,10 +93,7 @@ export class Mirror {
   /** Looks at once, then again and again until `stop`. Resolves when the first look has ended. */
   start(): Promise<void> {
     const { source, dir, log } = this.#options
-    const before = this.#folder.formerSource
-    log(
-      `mirroring ${source.address} into ${dir}${before === null ? '' : `, which mirrored ${before || 'something else'} until now`}`,
-    )
+    log(`mirroring ${source.address} into ${dir}`)
     const first = this.look()
     void first.then(() => this.#follow())
     return first
@@ -197,31 +192,22 @@ export class Mirror {
   async #bringTo(shown: Shown, force: boolean, signal: AbortSignal): Promise<Found> {
     const folder = this.#folder
     const { manifest } = shown
-    if (this.#isThere(manifest)) return { state: 'current' }
+    const isHeld = (): boolean => folder.held()?.id === manifest.id && folder.isOurs()
+    if (!this.#isSuspect && isHeld() && folder.missing(manifest).length === 0) return { state: 'current' }
     const lock = await folder.lock()
     try {
-      // Another process may have brought the snapshot meanwhile.
-      if (this.#isThere(manifest)) return { state: 'current' }
       const held = folder.held()
       if (!force && held !== null && folder.isOurs() && manifest.asOf < held.asOf) {
         const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken, since its data is older: a cache or store lags, or a rollback was published; POST /reload takes it`
         return { state: 'older', why, retryAfter: 0 }
       }
       const missing = this.#isSuspect ? await folder.damaged(manifest, signal) : folder.missing(manifest)
-      if (missing.length > 0 || !this.#isHeld(manifest)) await this.#bring(shown, missing, lock, signal)
+      if (missing.length > 0 || !isHeld()) await this.#bring(shown, missing, lock, signal)
       this.#isSuspect = false
       return { state: 'current' }
     } finally {
       lock.release()
     }
-  }
-
-  #isHeld({ id }: Manifest): boolean {
-    return this.#folder.held()?.id === id && this.#folder.isOurs()
-  }
-
-  #isThere(manifest: Manifest): boolean {
-    return !this.#isSuspect && this.#isHeld(manifest) && this.#folder.missing(manifest).length === 0
   }
 
   async #bring(shown: Shown, missing: PartEntry[], lock: Lock, signal: AbortSignal): Promise<void> {
@@ -292,19 +278,17 @@ export class Mirror {
       this.#failures = 0
       this.#retryAfter = 0
       this.#lastSuccess = clock()
-      this.#logged.clear()
-      if (this.#isOutage) log(`the mirror of ${source.address} is current again`)
-      this.#isOutage = false
+      if (this.#logged !== null) log(`the mirror of ${source.address} is current again`)
+      this.#logged = null
       return
     }
     this.#error = found.why
     this.#failures = found.state === 'failing' ? this.#failures + 1 : 0
     this.#retryAfter = Math.min(found.retryAfter, LONGEST_RETRY_AFTER_S)
-    this.#isOutage = true
     // A fault that differs only in its numbers (another byte, more attempts) is the same fault.
     const kind = found.why.replaceAll(/\d+/g, '0')
-    if (this.#logged.has(kind) || this.#logged.size >= FAULTS_LOGGED) return
-    this.#logged.add(kind)
+    if (kind === this.#logged) return
+    this.#logged = kind
     log(`${found.why}; ${this.#stays()}`, 'warning')
   }
 
@@ -324,38 +308,20 @@ function textOf(time: number | null): string | null {
 async function readShown(
   source: ReadableStore,
   etag: string | null,
-  stopping: AbortSignal,
+  signal: AbortSignal,
 ): Promise<(Shown & { etag: string | null }) | 'unchanged'> {
-  const what = `${source.address}: ${MANIFEST_FILE}`
-  const limit = AbortSignal.timeout(MANIFEST_MS)
+  const fault = (what: string): RequestFault => new RequestFault(`${source.address}: ${what}`)
+  const asked = { maxBytes: MAX_MANIFEST_BYTES, ifNoneMatch: etag, signal }
+  const late = (): RequestFault => fault(`${MANIFEST_FILE} did not come within ${MANIFEST_MS / 1000} s`)
+  const found = await within(MANIFEST_MS, late, readObject(source, MANIFEST_FILE, asked))
+  if (found === 'unchanged') return found
+  if (found === null) throw fault(`${MANIFEST_FILE} is not there (404); ${IS_IT_A_FOLDER}`)
+  const { bytes, modified } = found
+  const isDated = modified !== null && modified > 0 && modified < 2 ** 32
   try {
-    const signal = AbortSignal.any([stopping, limit])
-    const asked = { maxBytes: MAX_MANIFEST_BYTES, ifNoneMatch: etag, signal }
-    const found = await readObject(source, MANIFEST_FILE, asked)
-    if (found === 'unchanged') return found
-    if (found === null) {
-      throw new RequestFault(`${what} is not there (404); is this the address of a snapshot folder?`)
-    }
-    const { bytes, modified } = found
-    const isDated = modified !== null && modified > 0 && modified < 2 ** 32
-    const publishedAt = isDated ? modified : null
-    return { manifest: manifestIn(bytes, source), bytes, publishedAt, etag: found.etag }
+    const manifest = decodeManifest(bytes, MANIFEST_FILE)
+    return { manifest, bytes, publishedAt: isDated ? modified : null, etag: found.etag }
   } catch (error) {
-    if (!limit.aborted) throw error
-    throw new RequestFault(`${what} did not come within ${MANIFEST_MS / 1000} s`)
-  }
-}
-
-function manifestIn(bytes: Buffer, { address }: ReadableStore): Manifest {
-  try {
-    return decodeManifest(bytes, MANIFEST_FILE)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    const isPage = /^\s*</.test(bytes.toString('latin1', 0, 100))
-    throw new RequestFault(
-      isPage
-        ? `${address}: ${MANIFEST_FILE} is a web page, not a manifest; is this the address of a snapshot folder?`
-        : `${address}: ${error.message}`,
-    )
+    throw error instanceof SnapshotError ? fault(`${error.message}; ${IS_IT_A_FOLDER}`) : error
   }
 }

@@ -276,8 +276,6 @@ export class S3Store implements Store {
         passing: PASSING.test(name) || isPassing(status),
         cause: error,
       })
-    if (name === 'RequestTimeTooSkewed')
-      return answered(`the store refuses the clock of this machine (${said}); set it`)
     if (ELSEWHERE.test(name) || status === 301 || status === 307) {
       const told = $response?.headers?.['x-amz-bucket-region'] ?? Region
       const where = typeof told === 'string' && REGION.test(told) ? `here, but in the region ${told}` : 'here'
@@ -371,6 +369,8 @@ function fileStream(path: string, bytes: number): Readable {
   return stream
 }
 
+const NO_URL = { protocol: '', search: '', username: '', password: '' }
+
 /** @throws StoreError for variables that cannot be used */
 function configOf(environment: StoreContext['environment'], limits: StoreLimits): S3ClientConfig {
   const value = (name: string): string => environment[name] ?? ''
@@ -387,13 +387,10 @@ function configOf(environment: StoreContext['environment'], limits: StoreLimits)
   }
   const variable = value('AWS_ENDPOINT_URL_S3') === '' ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3'
   const endpoint = value(variable)
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null
-  if (endpoint !== '' && (url === null || !/^https?:$/.test(url.protocol) || url.search !== '')) {
-    throw new StoreError(`${variable}: is not a URL such as https://s3.example.com`)
-  }
-  if (url !== null && (url.username !== '' || url.password !== '')) {
+  const { protocol, search, username, password } = URL.canParse(endpoint) ? new URL(endpoint) : NO_URL
+  if (endpoint !== '' && !(/^https?:$/.test(protocol) && `${search}${username}${password}` === '')) {
     throw new StoreError(
-      `${variable}: holds a user or a password; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+      `${variable}: is not a URL such as https://s3.example.com, without user and password`,
     )
   }
   const style = value('AWS_S3_ADDRESSING_STYLE')

@@ -66,7 +66,6 @@ export interface WebAnswer {
 
 export interface WebRequest {
   url: URL
-  method?: 'GET' | 'HEAD'
   headers?: { readonly [name: string]: string }
   signal?: AbortSignal | undefined
   /** The beginning of messages of faults. */
@@ -86,7 +85,7 @@ export class WebClient {
   }
 
   /** @throws RequestFault; the reason of `signal` */
-  async ask({ url, method = 'GET', headers, signal, prefix = '' }: WebRequest): Promise<WebAnswer> {
+  async ask({ url, headers, signal, prefix = '' }: WebRequest): Promise<WebAnswer> {
     signal?.throwIfAborted()
     const { connectMs, answerMs } = this.#limits
     const isTls = url.protocol === 'https:'
@@ -94,7 +93,6 @@ export class WebClient {
     const address = literalAddress(url)
     if (this.#onlyPublic && address !== null && !isPublic(address)) throw notPublic(prefix)
     const request = (isTls ? httpsRequest : httpRequest)(url, {
-      method,
       headers: { 'user-agent': 'groundswell', 'accept-encoding': 'identity', ...headers },
       agent: isTls ? this.#https : this.#http,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -125,7 +123,7 @@ export class WebClient {
         return typeof fault === 'string' ? passing(prefix, fault) : networkFault(fault, url.host, prefix)
       })
       // The answer has no body, and its connection can be used again.
-      if (status === 304 || method === 'HEAD') body.resume()
+      if (status === 304) body.resume()
       return { status, headers: received as WebAnswer['headers'], body }
     } catch (error) {
       request.destroy()
@@ -190,25 +188,17 @@ async function* pieces(
   }
 }
 
-/** `Retry-After` where it is a number of seconds, else 0. */
-export function retryAfterOf({ headers }: Pick<WebAnswer, 'headers'>): number {
-  const text = headers['retry-after'] ?? ''
-  return /^\d{1,6}$/.test(text) ? Number(text) : 0
-}
-
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Whether a status may be another one next time. */
 export const isPassing = (status: number): boolean => PASSING_STATUS.has(status)
 
-export function statusFault(message: string, answer: WebAnswer): RequestFault {
-  const { status } = answer
-  answer.body.destroy()
-  return new RequestFault(message, {
-    status,
-    passing: isPassing(status),
-    retryAfter: retryAfterOf(answer),
-  })
+/** Of an answer that is read no further. */
+export function statusFault(message: string, { status, headers, body }: WebAnswer): RequestFault {
+  body.destroy()
+  const asked = headers['retry-after'] ?? ''
+  const retryAfter = /^\d{1,6}$/.test(asked) ? Number(asked) : 0
+  return new RequestFault(message, { status, passing: isPassing(status), retryAfter })
 }
 
 /** The whole of a body. @throws what `tooLarge` makes, as soon as more than `maxBytes` have come */

@@ -224,9 +224,9 @@ test('The command publishes a folder, and says in one line what is wrong with it
     ],
     [
       ['publish', dir, 's3://bucket/sea'],
-      { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' },
+      { ...env, AWS_ACCESS_KEY_ID: 'wrong' },
       1,
-      /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the store refuses access \(403 SignatureDoesNotMatch\); check .*AWS_SECRET_ACCESS_KEY.*\n$/,
+      /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the store refuses access \(403 InvalidAccessKeyId\); check .*AWS_SECRET_ACCESS_KEY.*\n$/,
     ],
   ]
   for (const [args, environment, code, message] of wrong) {

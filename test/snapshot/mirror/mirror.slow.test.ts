@@ -120,7 +120,6 @@ const half = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length >> 1)
 /** What a web server may do instead of answering, and the line that says so. */
 const FAULTS: FaultCase[] = [
   ['503', 'all', status(503), /answered 503/],
-  ['403', 'all', status(403), /refuses access \(403\)/],
   [
     'a redirect to another host',
     'all',
@@ -128,18 +127,17 @@ const FAULTS: FaultCase[] = [
     /redirects \(302\) to http:\/\/169\.254\.169\.254\/x/,
   ],
   ['no manifest', 'manifest', status(404), /manifest\.msgpack is not there \(404\); is this the address/],
-  ['a page for the manifest', 'manifest', page, /is a web page, not a manifest/],
+  [
+    'a page for the manifest',
+    'manifest',
+    page,
+    /manifest\.msgpack: is not .*; is this the address of a snapshot folder\?/,
+  ],
   [
     'a manifest of another program',
     'manifest',
     (response) => void response.end('{"a": 1}'),
     /manifest\.msgpack: is not/,
-  ],
-  [
-    'half a manifest',
-    'manifest',
-    (response, { bytes }) => void response.end(half(bytes)),
-    /manifest\.msgpack: is not MessagePack/,
   ],
   [
     'a manifest without end',
@@ -155,20 +153,7 @@ const FAULTS: FaultCase[] = [
     /stopped sending/,
     true,
   ],
-  [
-    'a manifest that drips',
-    'manifest',
-    (response, good) => {
-      response.writeHead(200, good.headers)
-      let at = 0
-      const timer = setInterval(() => response.write(good.bytes.subarray(at, ++at)), 20)
-      response.once('close', () => clearInterval(timer))
-    },
-    /sends too slowly|stopped sending/,
-    true,
-  ],
   ['another protocol', 'manifest', anotherProtocol, /cut the connection/],
-  ['another protocol for a part', 'part', anotherProtocol, /cut the connection/],
   ['a missing part', 'part', status(404), /readings-\w+\.msgpack is missing, although the manifest names it/],
   ['a page for a part', 'part', page, /ends at byte \d+ of \d+/],
   [
@@ -182,23 +167,10 @@ const FAULTS: FaultCase[] = [
     /has other bytes than the manifest says/,
   ],
   [
-    'a part that is too short',
-    'part',
-    (response, { bytes }) =>
-      void response.writeHead(200, { 'content-length': bytes.length - 7 }).end(bytes.subarray(7)),
-    /ends at byte \d+ of \d+/,
-  ],
-  [
     'a part that is too long',
     'part',
     (response, { bytes }) => void response.write('123456789', () => response.end(bytes)),
     /has more bytes than the \d+/,
-  ],
-  [
-    'a range that was not asked for',
-    'part',
-    (response, { bytes }) => void response.writeHead(206, { 'content-range': 'bytes 5-9/10' }).end(bytes),
-    /answered 206/,
   ],
   [
     'a part that stops coming',
@@ -467,7 +439,7 @@ test('A bucket is mirrored with its credentials, and what is wrong with them is 
   for (const name of [...partsOf(source), MANIFEST_FILE])
     stub.set(`sea/${name}`, readFileSync(join(source, name)))
   const dir = copyOf(t)
-  const environment = { AWS_SECRET_ACCESS_KEY: 'another' }
+  const environment = { AWS_ACCESS_KEY_ID: 'another' }
   const refused = mirrorOf(t, openStub(stub, { environment, limits: { attempts: 2 } }), dir)
   await refused.mirror.look()
   assert.equal(await refused.held(), null)

@@ -11,73 +11,22 @@ import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { temporaryFolder } from '../../live.ts'
 import { startOrigin, type Origin } from '../../builder/fetch/origin.ts'
 
+const OTHERS = `
+  0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 169.254.169.254
+  172.16.0.1 172.31.255.255 192.0.0.8 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1
+  224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:127.0.0.1 ::ffff:8.8.8.8
+  fc00::1 fdff::1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 100::1 64:ff9b::127.0.0.1 64:ff9b::a00:1
+  64:ff9b:1::1 2001::1 2001:db8::1 2002:7f00:1:: 3fff::1 4000::1 localhost 127.1 8.8.8.8.8
+`
+const PUBLIC = `
+  1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1
+  169.253.255.255 172.15.255.255 172.32.0.0 192.167.255.255 223.255.255.255 2600::1 2a00:1450::1
+  2001:4860:4860::8888 64:ff9b::8.8.8.8
+`
+
 test('Addresses of the public internet are distinguished from all others.', () => {
-  const others = [
-    '0.0.0.0',
-    '0.1.2.3',
-    '10.0.0.1',
-    '100.64.0.1',
-    '100.127.255.255',
-    '127.0.0.1',
-    '127.255.255.254',
-    '169.254.169.254',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.0.0.8',
-    '192.0.2.1',
-    '192.168.1.1',
-    '198.18.0.1',
-    '198.51.100.1',
-    '203.0.113.1',
-    '224.0.0.1',
-    '239.1.1.1',
-    '240.0.0.1',
-    '255.255.255.255',
-    '::',
-    '::1',
-    '::127.0.0.1',
-    '::ffff:127.0.0.1',
-    '::ffff:8.8.8.8',
-    'fc00::1',
-    'fdff::1',
-    'fe80::1',
-    'fe80::1%eth0',
-    'fec0::1',
-    'ff02::1',
-    '100::1',
-    '64:ff9b::127.0.0.1',
-    '64:ff9b::a00:1',
-    '64:ff9b:1::1',
-    '2001::1',
-    '2001:db8::1',
-    '2002:7f00:1::',
-    '3fff::1',
-    '4000::1',
-    '',
-    'localhost',
-    '127.1',
-    '8.8.8.8.8',
-  ]
-  for (const address of others) assert.equal(isPublic(address), false, address)
-  const all = [
-    '1.1.1.1',
-    '8.8.8.8',
-    '9.255.255.255',
-    '11.0.0.0',
-    '100.63.255.255',
-    '100.128.0.0',
-    '126.255.255.255',
-  ]
-  all.push(
-    '128.0.0.1',
-    '169.253.255.255',
-    '172.15.255.255',
-    '172.32.0.0',
-    '192.167.255.255',
-    '223.255.255.255',
-  )
-  all.push('2600::1', '2a00:1450::1', '2001:4860:4860::8888', '64:ff9b::8.8.8.8')
-  for (const address of all) assert.equal(isPublic(address), true, address)
+  for (const address of ['', ...OTHERS.trim().split(/\s+/)]) assert.equal(isPublic(address), false, address)
+  for (const address of PUBLIC.trim().split(/\s+/)) assert.equal(isPublic(address), true, address)
 })
 
 async function fetchFrom(t: TestContext, url: string, hosts: object = {}): Promise<FetchOutcome> {

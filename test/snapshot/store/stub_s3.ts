@@ -1,9 +1,8 @@
 /**
- * A bucket for tests, in memory, over HTTP on a loopback port. It checks signatures by its own reading of
- * AWS's document (no code of the program's or its client's), honours or ignores conditions, and fails on
- * command.
+ * A bucket for tests, in memory, over HTTP on a loopback port. It looks at who asks and not at the signature,
+ * honours or ignores conditions, and fails on command.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -29,23 +28,20 @@ export interface StubOptions {
   port?: number
 }
 
-/**
- * What goes wrong with one request: `503` SlowDown, `500`, `hang` never answers, `reset` cuts before anything
- * is done, `lost` does it and cuts instead of answering, `trickle` sends a byte every 20 ms, `stall` sends
- * half and no more, `truncate` sends half and cuts, `wrong` flips a bit, `old` serves what the object was
- * before.
- */
-export type Fault =
-  | '503'
-  | '500'
-  | 'hang'
-  | 'reset'
-  | 'lost'
-  | 'trickle'
-  | 'stall'
-  | 'truncate'
-  | 'wrong'
-  | 'old'
+/** What goes wrong with one request. */
+const FAULTS = {
+  '503': 'SlowDown',
+  '500': 'InternalError',
+  hang: 'never answers',
+  reset: 'cuts before anything is done',
+  lost: 'does it, and cuts instead of answering',
+  trickle: 'sends a byte every 20 ms',
+  stall: 'sends half and no more',
+  truncate: 'sends half and cuts',
+  wrong: 'flips a bit',
+  old: 'serves what the object was before',
+}
+export type Fault = keyof typeof FAULTS
 
 export interface StubRequest {
   method: string
@@ -63,8 +59,6 @@ interface Version {
   headers: { [name: string]: string }
 }
 
-const hash = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
-const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const escapeXml = (text: string): string => text.replaceAll(/[&<>"]/g, (c) => `&#${c.codePointAt(0)!};`)
 /** RFC 3986: all but unreserved characters. */
 const escapeUri = (text: string): string =>
@@ -188,17 +182,15 @@ export class StubS3 {
         request.socket.destroy()
         return
       }
-      if (fault === '503') throw new Refusal(503, 'SlowDown')
-      if (fault === '500') throw new Refusal(500, 'InternalError')
-      this.#authorize(request, method, path, query, body)
+      if (fault === '503' || fault === '500') throw new Refusal(Number(fault), FAULTS[fault])
+      this.#authorize(request, method, body)
       if (!isVirtual && named !== bucket) throw new Refusal(404, 'NoSuchBucket')
+      const answer = this.#answer({ method, key, query, headers: request.headers, body }, fault)
       if (fault === 'lost') {
-        this.#answer({ method, key, query, headers: request.headers, body }, fault)
         this.log.push(`${method} ${key} lost`)
         request.socket.destroy()
         return
       }
-      const answer = this.#answer({ method, key, query, headers: request.headers, body }, fault)
       this.log.push(`${method} ${key} ${answer.status}`)
       await this.#send(response, method, answer, fault)
     } catch (error) {
@@ -214,75 +206,32 @@ export class StubS3 {
     }
   }
 
-  /** By "Authenticating Requests (AWS Signature Version 4)". */
-  #authorize(request: IncomingMessage, method: string, path: string, query: string, body: Buffer): void {
-    const { headers } = request
-    const { accessKeyId, secretAccessKey, sessionToken, region, anonymous, clock } = this.options
-    const authorization = headers.authorization
+  /** Who asks, where and when; signatures are the SDK's own affair. */
+  #authorize({ headers }: IncomingMessage, method: string, body: Buffer): void {
+    const { accessKeyId, sessionToken, region, anonymous, clock } = this.options
+    const { authorization } = headers
     if (authorization === undefined) {
       if (anonymous === 'read' && method === 'GET') return
       throw new Refusal(403, 'AccessDenied')
     }
-    const match =
-      /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
-        authorization,
-      )
-    if (match === null) throw new Refusal(400, 'AuthorizationHeaderMalformed')
-    const [, id, day, signedRegion, signedHeaders, signature] = match
+    const [, id, signedRegion, signed = ''] =
+      /Credential=([^/]+)\/\d{8}\/([^/]+)\/s3\/.*SignedHeaders=([^,]+)/.exec(authorization) ?? []
     if (id !== accessKeyId) throw new Refusal(403, 'InvalidAccessKeyId')
     if (signedRegion !== region) {
       throw new Refusal(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
     }
-    const names = signedHeaders.split(';')
-    for (const needed of ['host', 'x-amz-date', 'x-amz-content-sha256']) {
-      if (!names.includes(needed)) throw new Refusal(403, 'AccessDenied')
-    }
     for (const name of Object.keys(headers)) {
-      if (name.startsWith('x-amz-') && !names.includes(name)) throw new Refusal(403, 'AccessDenied')
+      if (name.startsWith('x-amz-') && !signed.split(';').includes(name))
+        throw new Refusal(403, 'AccessDenied')
     }
     const time = String(headers['x-amz-date'])
     const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
-    if (!time.startsWith(day) || Number.isNaN(at)) throw new Refusal(403, 'SignatureDoesNotMatch')
-    if (Math.abs(at - clock()) > SKEW_MS) throw new Refusal(403, 'RequestTimeTooSkewed')
-    const said = String(headers['x-amz-content-sha256'])
-    const canonical = [
-      method,
-      path
-        .split('/')
-        .map((segment) => escapeUri(decodeURIComponent(segment)))
-        .join('/'),
-      query
-        .split('&')
-        .filter((pair) => pair !== '')
-        .map((pair) => {
-          const [name, value = ''] = pair.split('=').map(decodeURIComponent)
-          return `${escapeUri(name)}=${escapeUri(value)}`
-        })
-        .toSorted()
-        .join('&'),
-      ...names.map(
-        (name) =>
-          `${name}:${String(headers[name] ?? '')
-            .trim()
-            .replaceAll(/\s+/g, ' ')}`,
-      ),
-      '',
-      signedHeaders,
-      said,
-    ].join('\n')
-    const scope = `${day}/${region}/s3/aws4_request`
-    const toSign = ['AWS4-HMAC-SHA256', time, scope, hash(canonical)].join('\n')
-    const signingKey = ['s3', 'aws4_request'].reduce<Buffer>(
-      hmac,
-      hmac(hmac(`AWS4${secretAccessKey}`, day), region),
-    )
-    const right = hmac(signingKey, toSign)
-    if (!timingSafeEqual(right, Buffer.from(signature, 'hex')))
-      throw new Refusal(403, 'SignatureDoesNotMatch')
+    if (!(Math.abs(at - clock()) <= SKEW_MS)) throw new Refusal(403, 'RequestTimeTooSkewed')
     if (sessionToken !== null && headers['x-amz-security-token'] !== sessionToken) {
       throw new Refusal(400, 'ExpiredToken')
     }
-    if (said !== 'UNSIGNED-PAYLOAD' && said !== hash(body)) {
+    const said = headers['x-amz-content-sha256']
+    if (said !== 'UNSIGNED-PAYLOAD' && said !== createHash('sha256').update(body).digest('hex')) {
       throw new Refusal(400, 'XAmzContentSHA256Mismatch')
     }
   }
