@@ -31,7 +31,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   try {
     // Leftovers go before anything is written: on a full disk they would make every later build fail.
     removeLeftovers(out)
-    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
+    collectGarbage(out, keep, now, lock.isHeld, (id) => stateParts(out, id))
     const elsewhere = publishTo && {
       dir: out,
       prefix: new Prefix(publishTo.store, publishTo.singleWriter),
@@ -61,7 +61,7 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
     await checkBuild(options, base, gathered, identified, written.parts)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
     const built = await publish(options, base, gathered, identified, written, work)
-    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => work.lock.isHeld())
+    collectGarbage(out, keep, now, work.lock.isHeld, (id) => stateParts(out, id))
     // 6. Report what came of it.
     reportOutcome(options, base, gathered, identified, built)
     return built

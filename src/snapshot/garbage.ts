@@ -13,22 +13,19 @@ const GRACE_SECONDS = 120
 const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.jsonl?$/
 const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
 
-export interface BuilderFiles {
-  /** Parts that the sources of a snapshot still need. @throws SnapshotError when unreadable */
-  partsOf(id: string): readonly PartEntry[]
-}
+/** Parts that the sources of a snapshot still need. @throws SnapshotError when unreadable */
+type PartsOf = (id: string) => readonly PartEntry[]
 
 /**
  * Removes manifests beyond the newest `keep`, and parts that no kept manifest names. Run under the lock.
- * @param builder null in the folder of a mirror
  * @param isHeld asked before each removal, since a builder that stalled may have lost the lock
  */
 export function collectGarbage(
   dir: string,
   keep: number,
   now: number,
-  builder: BuilderFiles | null,
   isHeld = (): boolean => true,
+  partsOf: PartsOf = () => [],
 ): void {
   const remove = (file: string): void => {
     if (isHeld()) rmSync(join(dir, file), { force: true })
@@ -47,7 +44,7 @@ export function collectGarbage(
   const named = filesNamed(
     dir,
     kept.filter(({ file }) => !dropped.has(file)),
-    builder,
+    partsOf,
   )
   if (named === null) return
   for (const file of dropped) remove(file)
@@ -67,7 +64,7 @@ export function collectGarbage(
 function filesNamed(
   dir: string,
   staying: readonly KeptSnapshot[],
-  builder: BuilderFiles | null,
+  partsOf: PartsOf,
 ): { parts: Set<string>; snapshots: Set<string> } | null {
   const current = manifestOf(join(dir, MANIFEST_FILE))
   if (current === null && existsSync(join(dir, MANIFEST_FILE))) return null
@@ -80,7 +77,7 @@ function filesNamed(
   }
   for (const id of snapshots) {
     try {
-      for (const { file } of builder?.partsOf(id) ?? []) parts.add(file)
+      for (const { file } of partsOf(id)) parts.add(file)
     } catch (error) {
       // What a damaged file names is lost with it.
       if (!(error instanceof SnapshotError)) throw error

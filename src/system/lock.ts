@@ -45,7 +45,7 @@ export interface Lock {
    */
   readonly folder: string
   /** Whether nobody has taken the lock over; for steps other than renaming. */
-  isHeld(): boolean
+  readonly isHeld: () => boolean
   release(): void
 }
 

@@ -92,15 +92,14 @@ test('Parts of a build that failed make room again before the next one writes.',
   const orphan = `readings-${'0'.repeat(32)}.msgpack`
   for (const name of [orphan, 'notes.txt']) writeFileSync(join(folder, name), 'x')
   const now = Date.now() / 1000
-  const builder = { partsOf: () => [] }
-  collectGarbage(folder, 5, now, builder)
+  collectGarbage(folder, 5, now)
   assert.equal(readdirSync(folder).length, 2, 'young files stay')
   // A clock that was set back makes files seem to come from the future: nothing is taken for old.
-  collectGarbage(folder, 5, now - 86_400, builder)
+  collectGarbage(folder, 5, now - 86_400)
   assert.equal(readdirSync(folder).length, 2)
   // Nor by one that lost the lock meanwhile.
-  collectGarbage(folder, 5, now + 3600, builder, () => false)
+  collectGarbage(folder, 5, now + 3600, () => false)
   assert.equal(readdirSync(folder).length, 2)
-  collectGarbage(folder, 5, now + 3600, builder)
+  collectGarbage(folder, 5, now + 3600)
   assert.deepEqual(readdirSync(folder).toSorted(), ['notes.txt'])
 })

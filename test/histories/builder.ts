@@ -1,18 +1,7 @@
 /** A process that works on a folder once, and may be killed between two changes of the disk. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import type { Speaker } from './world.ts'
-
-export interface Work {
-  dir: string
-  now: number
-  /** Killed in place of the change of this number, counted from 0. */
-  killAt: number
-  what:
-    | { command: 'build'; speakers: Speaker[]; keep: number; fresh: boolean }
-    | { command: 'rollback'; to: string | null }
-    | { command: 'resume' }
-}
+import { doWork, type Work } from './work.ts'
 
 const CHANGES = [
   'openSync',
@@ -47,33 +36,10 @@ function killAtChange(number: number): void {
   syncBuiltinESMExports()
 }
 
-async function work({ dir, now, what }: Work): Promise<void> {
-  const [{ rollback, resume }, { buildSnapshot }, { BuildReport }, { sourceOf }] = await Promise.all([
-    import('../../src/snapshot/retained.ts'),
-    import('../../src/builder/run-build.ts'),
-    import('../../src/builder/build-report.ts'),
-    import('./world.ts'),
-  ])
-  if (what.command === 'rollback') await rollback(dir, what.to, now)
-  else if (what.command === 'resume') await resume(dir)
-  else {
-    const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, clock: () => 0 })
-    const sources = what.speakers.map(sourceOf)
-    const { keep, fresh } = what
-    await buildSnapshot({ sources, out: dir, asOf: null, now, report, keep, fresh, allowLoss: 1 })
-  }
-}
-
-process.once('message', (asked: Work) => {
-  void import('../../src/builder/run-build.ts')
-    .then(() => {
-      killAtChange(asked.killAt)
-      return work(asked)
-    })
-    .then(
-      () => process.send!({ done: true }),
-      (error: unknown) => process.send!({ error: (error as Error).message }),
-    )
+/** @param killAt the change of the disk that it is killed in place of, counted from 0 */
+process.once('message', ({ killAt, ...work }: Work & { killAt: number }) => {
+  killAtChange(killAt)
+  void doWork(work)
+    .then((said) => process.send!(said))
     .finally(() => process.disconnect())
 })
-process.send!({ ready: true })

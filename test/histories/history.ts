@@ -9,28 +9,22 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wr
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as bundle } from 'esbuild'
-import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
 import { readForecast, readMonth, readPasses, readTides } from '../../src/snapshot/part-kinds.ts'
-import { type Part } from '../../src/snapshot/snapshot-format.ts'
+import type { Part, PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { type Manifest } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
-import { listKept, readHold, resume, rollback, setPinned } from '../../src/snapshot/retained.ts'
+import { listKept, readHold, setPinned } from '../../src/snapshot/retained.ts'
 import { loadPart, readManifest } from '../../src/snapshot/read-snapshot.ts'
-import { silentReport } from '../builder/fake_source.ts'
 import { Chance } from '../chance.ts'
-import type { Work } from './builder.ts'
+import { doWork, type Work } from './work.ts'
 import { built, shown, type Refusal, type State } from './model.ts'
-import { heightAt, sourceOf, SPEAKERS, speakersAt, START, type Speaker } from './world.ts'
+import { heightAt, SPEAKERS, speakersAt, START } from './world.ts'
 
 const BUILDER = fileURLToPath(new URL('./builder.ts', import.meta.url))
 /** Disk changes of a build of this world: up to some hundred. */
 const MOST_CHANGES = 110
-
-export interface Counts {
-  [what: string]: number
-}
 
 /** Keeps one builder ready, since a process takes longer to start than a build. */
 export class Builders {
@@ -64,14 +58,11 @@ export class Builders {
   }
 
   /** Resolves to 'killed', 'done' or the message of the error. */
-  async work(work: Work): Promise<string> {
+  async work(work: Work & { killAt: number }): Promise<string> {
     const builder = this.#next ?? this.#start()
     this.#next = this.#start()
     let said = 'killed'
-    builder.on('message', (message: { error?: string; done?: true; ready?: true }) => {
-      if (message.ready === true) return
-      said = message.error ?? 'done'
-    })
+    builder.on('message', (message: string) => (said = message))
     builder.send(work)
     const signal = await new Promise((resolve) => builder.once('close', (_code, by) => resolve(by)))
     assert.equal(signal, said === 'killed' ? 'SIGKILL' : null)
@@ -100,7 +91,6 @@ export class History {
   readonly #dir: string
   readonly #chance: Chance
   readonly #builders: Builders
-  readonly #counts: Counts
   #step = 0
   #names: string[] = [...SPEAKERS]
   /** What each snapshot has to hold, by id. */
@@ -116,11 +106,10 @@ export class History {
   readonly #nameOfKey = new Map<string, string>()
   readonly #seen = new Set<string>()
 
-  constructor(dir: string, seed: number, builders: Builders, counts: Counts) {
+  constructor(dir: string, seed: number, builders: Builders) {
     this.#dir = dir
     this.#chance = new Chance(seed)
     this.#builders = builders
-    this.#counts = counts
   }
 
   /** @throws AssertionError with the steps so far */
@@ -137,7 +126,6 @@ export class History {
   }
 
   #record(what: string, details: unknown = ''): void {
-    this.#counts[what] = (this.#counts[what] ?? 0) + 1
     this.#log.push(`${this.#step} ${what} ${typeof details === 'string' ? details : JSON.stringify(details)}`)
   }
 
@@ -161,22 +149,12 @@ export class History {
     const keep = 1 + chance.below(3)
     const base = this.#base()
     const expected = built(base === null ? null : this.#states.get(base)!, speakers, fresh)
-    const isKilled = chance.percent(14)
-    const killAt = chance.below(MOST_CHANGES)
+    const killAt = chance.percent(14) ? chance.below(MOST_CHANGES) : null
     const saying = speakers.map(({ name, fails }) => `${name} ${fails ?? 'read'}`)
-    this.#record(fresh ? 'fresh build' : 'build', { saying, keep, base, ...(isKilled && { killAt }) })
-    for (const { fails } of speakers) if (fails !== null) this.#record('failing source')
-
-    const work: Work = {
-      dir: this.#dir,
-      now: Date.now() / 1000,
-      killAt,
-      what: { command: 'build', speakers, keep, fresh },
-    }
+    this.#record(fresh ? 'fresh build' : 'build', { saying, keep, base, killAt })
     const given = this.#memories()
-    const outcome = isKilled ? await this.#builders.work(work) : await this.#buildHere(speakers, work)
+    const outcome = await this.#work({ command: 'build', speakers, keep, fresh }, killAt)
     if (outcome === 'killed') {
-      this.#record('kill of a build')
       await this.#adoptKilled(expected, given)
       return
     }
@@ -194,17 +172,12 @@ export class History {
     this.#syncKept(keep, newest)
   }
 
-  async #buildHere(speakers: readonly Speaker[], { now, what }: Work): Promise<string> {
-    assert.equal(what.command, 'build')
-    const { keep, fresh } = what as { keep: number; fresh: boolean }
-    const report = silentReport()
-    const sources = speakers.map(sourceOf)
-    try {
-      await buildSnapshot({ sources, out: this.#dir, asOf: null, now, report, keep, fresh, allowLoss: 1 })
-      return 'done'
-    } catch (error) {
-      return (error as Error).message
-    }
+  /** @param killAt the change of the disk at which it is killed, or null @returns 'killed', 'done' or a message */
+  async #work(what: Work['what'], killAt: number | null): Promise<string> {
+    const work = { dir: this.#dir, now: Date.now() / 1000, what }
+    const outcome = killAt === null ? await doWork(work) : await this.#builders.work({ ...work, killAt })
+    if (outcome === 'killed') this.#record(`kill of a ${what.command}`)
+    return outcome
   }
 
   /** The snapshot that the next build goes upon. */
@@ -273,47 +246,45 @@ export class History {
     const target = to ?? this.#kept.at(at === -1 ? -1 : at - 1)?.id
     const isRefused = target === undefined || (to === null && at === 0)
     this.#record('rollback', { to, target, isRefused })
-    const now = Date.now() / 1000
-    if (chance.percent(10)) {
-      const work: Work = { dir: this.#dir, now, killAt: chance.below(14), what: { command: 'rollback', to } }
-      if ((await this.#builders.work(work)) === 'killed') {
-        this.#record('kill of a rollback')
-        const published = (await readManifest(this.#dir))?.id ?? null
-        if (published !== this.#published) assert.equal(published, target)
-        if (published !== this.#published) assert.ok(readHold(this.#dir) !== null, 'it does not hold')
-        this.#published = published
-        this.#hold = readHold(this.#dir)?.after ?? null
-        return
-      }
-    } else if (isRefused) await assert.rejects(rollback(this.#dir, to, now), /no earlier snapshot|no kept/)
-    else await rollback(this.#dir, to, now)
-    if (isRefused) return
-    this.#published = target
-    this.#hold = this.#kept.at(-1)!.sequence
+    const outcome = await this.#work({ command: 'rollback', to }, this.#killAt())
+    if (outcome === 'killed') {
+      if (await this.#adoptPublished(target)) assert.ok(this.#hold !== null, 'it does not hold')
+    } else if (isRefused) assert.match(outcome, /no earlier snapshot|no kept/)
+    else {
+      assert.equal(outcome, 'done')
+      this.#published = target
+      this.#hold = this.#kept.at(-1)!.sequence
+    }
   }
 
   async #resume(): Promise<void> {
     this.#record('resume', `${this.#hold}`)
     const isHeld = this.#hold !== null
     const newest = this.#kept.at(-1)?.id ?? null
-    const isRefused = isHeld && newest === null
-    if (this.#chance.percent(10)) {
-      const killAt = this.#chance.below(14)
-      const work: Work = { dir: this.#dir, now: 0, killAt, what: { command: 'resume' } }
-      if ((await this.#builders.work(work)) === 'killed') {
-        this.#record('kill of a resume')
-        const published = (await readManifest(this.#dir))?.id ?? null
-        if (published !== this.#published) assert.equal(published, newest)
-        this.#published = published
-        this.#hold = readHold(this.#dir)?.after ?? null
-        if (isHeld && this.#hold === null) assert.equal(published, newest)
-        return
-      }
-    } else if (isRefused) await assert.rejects(resume(this.#dir), /no kept snapshot/)
-    else await resume(this.#dir)
-    if (!isHeld || isRefused) return
-    this.#published = newest
-    this.#hold = null
+    const outcome = await this.#work({ command: 'resume' }, this.#killAt())
+    if (outcome === 'killed') {
+      await this.#adoptPublished(newest)
+      if (isHeld && this.#hold === null) assert.equal(this.#published, newest)
+    } else if (isHeld && newest === null) assert.match(outcome, /no kept snapshot/)
+    else {
+      assert.equal(outcome, 'done')
+      if (isHeld) this.#published = newest
+      this.#hold = null
+    }
+  }
+
+  #killAt(): number | null {
+    return this.#chance.percent(10) ? this.#chance.below(14) : null
+  }
+
+  /** Takes over what a killed process left. @returns whether `target` is published now, and was not before */
+  async #adoptPublished(target: string | null | undefined): Promise<boolean> {
+    const published = (await readManifest(this.#dir))?.id ?? null
+    const isNew = published !== this.#published
+    if (isNew) assert.equal(published, target)
+    this.#published = published
+    this.#hold = readHold(this.#dir)?.after ?? null
+    return isNew
   }
 
   #pin(): Promise<void> {
@@ -340,18 +311,14 @@ export class History {
   #lose(): Promise<void> {
     const registry = join(this.#dir, 'registry.jsonl')
     // What is lost with the file of given ids stands in what is kept: one or the other has to be there.
-    switch (this.#chance.below(5)) {
+    switch (this.#chance.below(4)) {
       case 0:
-        if (this.#kept.length === 0) break
-        this.#record('lost registry')
-        rmSync(registry, { force: true })
-        break
-      case 1:
         if (!existsSync(registry) || this.#kept.length === 0) break
         this.#record('damaged registry')
-        writeFileSync(registry, readFileSync(registry, 'utf8').slice(0, -7))
+        if (this.#chance.percent(50)) rmSync(registry)
+        else writeFileSync(registry, readFileSync(registry, 'utf8').slice(0, -7))
         break
-      case 2: {
+      case 1: {
         // With the registry lost as well, nothing would know what was rolled back.
         if (!this.#hasWholeRegistry()) break
         this.#record('lost kept manifests')
@@ -362,7 +329,7 @@ export class History {
         this.#kept = []
         break
       }
-      case 3: {
+      case 2: {
         const id = this.#base()!
         if (!this.#states.get(id)!.isKnown || !existsSync(join(this.#dir, `given-${id}.jsonl`))) break
         this.#record('lost source states', id)
@@ -405,7 +372,6 @@ export class History {
     ]) {
       if (this.#seen.has(id)) continue
       this.#seen.add(id)
-      this.#counts['snapshots compared'] = (this.#counts['snapshots compared'] ?? 0) + 1
       const state = this.#states.get(id) ?? assert.fail(`nobody built ${id}`)
       assert.deepEqual(await this.#contentOf(manifest ?? assert.fail(`${id} is broken`)), shown(state))
     }
@@ -416,17 +382,14 @@ export class History {
    * seen.
    */
   async #contentOf({ asOf, parts }: Manifest): Promise<object> {
-    const decoded: { part: Part; month: number | null; kind: string }[] = []
-    for (const entry of parts) {
-      const { bytes } = await loadPart(this.#dir, entry)
-      decoded.push({
-        part: decodePart(bytes, entry.file),
-        month: entry.month,
-        kind: entry.kind,
-      })
+    const decoded: (PartEntry & { part: Part })[] = []
+    for (const entry of parts)
+      decoded.push({ ...entry, part: decodePart((await loadPart(this.#dir, entry)).bytes, entry.file) })
+    const read = <T>(kind: string, how: (part: Part, file: string) => T): T | null => {
+      const found = decoded.find((one) => one.kind === kind)
+      return found === undefined ? null : how(found.part, 'f')
     }
-    const partOf = (kind: string): Part | undefined => decoded.find((one) => one.kind === kind)?.part
-    const catalog = readCatalog(partOf('catalog') ?? assert.fail('no catalogue'), 'f')
+    const catalog = read('catalog', readCatalog) ?? assert.fail('no catalogue')
     const keys = new Map<number, string>()
     for (const { id, slug, source, identifier } of cataloguedBuoys(catalog)) {
       const key = `${source}/${identifier}`
@@ -450,12 +413,9 @@ export class History {
           }).flat(),
         )
       })
-    const forecast = partOf('forecast')
-    const points = forecast === undefined ? null : readForecast(forecast, 'f')
-    const tides = partOf('tides')
-    const harbours = tides === undefined ? null : readTides(tides, 'f')
-    const passesPart = partOf('passes')
-    const passes = passesPart === undefined ? null : readPasses(passesPart, 'f')
+    const points = read('forecast', readForecast)
+    const harbours = read('tides', readTides)
+    const passes = read('passes', readPasses)
     const perMetre = 1000
     return {
       asOf,

@@ -122,17 +122,10 @@ test('Of several runs for one point the newest stays, of equal ones the first.',
   assert.deepEqual(heights([height(1, 100), height(2, 200, 10.00004, 19.99996)]), [2000])
   assert.deepEqual(heights([height(1, 100, 5, 180), height(2, 200, 5, -180)]), [2000])
   assert.deepEqual(heights([height(1, 100), height(2, 200, 10.0001, 20)]), [1000, 2000])
-})
-
-test('A point without any value is left out and replaces no other.', () => {
-  const empty = recordAt(10, 20, { runAt: START + 1, values: { waveHeight: [null, null] } })
-  const set = new ForecastSet()
-  set.add(empty)
-  assert.equal(set.size, 0)
-  set.add(recordAt(10, 20))
-  set.add(empty)
-  assert.equal(set.size, 1)
-  assert.deepEqual([...reread(set.part().part).codes.waveHeight], [1234, 1500])
+  // Without any value it is left out and replaces no other.
+  const empty = recordAt(10, 20, { runAt: 300, times: [START], values: { waveHeight: [null] } })
+  assert.deepEqual(heights([empty]), [])
+  assert.deepEqual(heights([height(1, 100), empty]), [1000])
 })
 
 test('A record that breaks the rules ends the build.', () => {

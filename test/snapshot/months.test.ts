@@ -172,24 +172,3 @@ test('A long month is checked in slices of at most 65,536 values, and refused fo
     }
   }
 })
-
-test('A time that does not ascend within its buoy is refused anywhere in a long month, those between buoys nowhere.', () => {
-  const rows = 140_000
-  // The second buoy begins in another slice than the first, and before the first one's last time; the third
-  // one begins after the second one's last.
-  const starts = [0, 90_001, 120_000, rows]
-  const longMonth = (): MonthTable => {
-    const table = tableOf(rows, { significantHeight: Array<number>(rows).fill(7) })
-    const time = table.time.map((_, row) => {
-      const buoy = starts.findLastIndex((start) => start <= row)
-      return table.time[0] + row - starts[buoy] + (buoy === 2 ? 100_000 : 0)
-    })
-    return { ...table, buoys: Uint32Array.of(3, 9, 10), start: Uint32Array.from(starts), time }
-  }
-  finish(checkOf(longMonth()))
-  for (const row of [1, 65_519, 65_520, 65_536, 90_002, 120_005, rows - 1]) {
-    const table = longMonth()
-    table.time[row] = table.time[row - 1]
-    assert.throws(() => finish(checkOf(table)), /: the times of a buoy do not ascend$/, String(row))
-  }
-})

@@ -3,20 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { sharedOnce } from '../../src/system/thread-memory.ts'
-
-test('A table is filled by the first that asks for it, and all others get the same memory.', () => {
-  let filled = 0
-  const ask = (): SharedArrayBuffer =>
-    sharedOnce('one of a test', 4, (memory) => {
-      filled++
-      new Uint8Array(memory).fill(7)
-    })
-  const memory = ask()
-  assert.equal(ask(), memory)
-  assert.equal(filled, 1)
-  assert.deepEqual([...new Uint8Array(memory)], [7, 7, 7, 7])
-})
+import type { sharedOnce } from '../../src/system/thread-memory.ts'
 
 test('A thread that was started after a table was filled looks at the same bytes.', async () => {
   const url = new URL('../../dist/system/thread-memory.js', import.meta.url).href

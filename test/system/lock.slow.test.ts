@@ -139,21 +139,6 @@ test(
 )
 
 test(
-  'The lock of a killed container is passed over, whatever the next one is called.',
-  inContainers,
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const path = join(folder, 'some.lock')
-    const holder = await startHeld(t, path, { host: 'gone' })
-    process.kill(holder.pid, 'SIGKILL')
-    await holder.ended
-    const held = await lockInTurn(path, { patienceMs: 0, quietMs: 1500 })
-    held.release()
-    assert.deepEqual(readdirSync(folder), [])
-  },
-)
-
-test(
   'A process that was stalled while its lock was taken over puts nothing into place and takes nothing away.',
   inContainers,
   async (t) => {

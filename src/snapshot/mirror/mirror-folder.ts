@@ -138,7 +138,7 @@ export class MirrorFolder {
       return Math.max(0, bavail * bsize - SPARE_BYTES)
     }
     if (needed <= (await free())) return
-    collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), null, () => lock.isHeld())
+    collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), lock.isHeld)
     const found = await free()
     if (needed <= found) return
     throw new BuildError(
@@ -159,7 +159,7 @@ export class MirrorFolder {
     // The time of publication is the source's.
     if (publishedAt !== null && lock.isHeld()) utimesSync(join(dir, MANIFEST_FILE), publishedAt, publishedAt)
     removeLeftovers(dir)
-    collectGarbage(dir, KEPT, this.#clock(), null, () => lock.isHeld())
+    collectGarbage(dir, KEPT, this.#clock(), lock.isHeld)
   }
 }
 
