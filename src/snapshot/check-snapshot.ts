@@ -252,7 +252,7 @@ function expectStream(
     'a stream lies outside its column',
   )
   must(Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES, 'a stream has an impossible step')
-  for (let day = 0; day < days && width === 4; day++)
+  for (let day = 0, end = width === 4 ? days : 0; day < end; day++)
     must(doubles[from + day] <= MOST_SAMPLES, 'a stream has an impossible step')
 }
 
