@@ -12,8 +12,7 @@ import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { altimetrySample } from './netcdf_file.ts'
 import { blocksOf, exampleOf, KINDS, textOf } from './examples.ts'
-import { FIXTURES, recordSource, rowLines, rowTable, type Recording } from './recorder.ts'
-import { fieldsOf } from '../fields.ts'
+import { FIXTURES, recordSource, rowTable, type Recording } from './recorder.ts'
 
 /** NetCDF cannot be shown in a page. */
 const BINARY: { readonly [kind: string]: { readonly [file: string]: Uint8Array } } = {
@@ -38,71 +37,29 @@ async function layOut(t: TestContext, kinds: readonly string[]): Promise<string>
   return root
 }
 
-const at = (hour: string) => `2024-03-01T${hour}:00Z`
+/** The first row or other thing that the examples give, and whose it is, written down by hand. */
+const GIVEN: { readonly [kind: string]: string } = {
+  ndbc: 'EAST HATTERAS 41001/1 2024-03-01T00:50:00Z 1.4 - 8 8 210 21.3 18 220 25.2',
+  candhis: 'Saint-Jean-de-Luz 06403/1 2024-03-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
+  meteofrance: 'Golfe du Lion 61002/0 2024-12-09T04:00:00Z 2.3 - 6 - 0 15.2 44.28 320 63',
+  cmems: 'plain/0 2023-07-22T04:00:00Z 2.5 -',
+  erddap: 'HARVEST, CA 071p1/0 2024-03-01T00:28:20Z 2.35 - 13.33 13.33 301.66 - - - -',
+  table: 'Inner Bank bank/0 2024-03-01T00:00:00Z 1.25 2.1 9.1 9.1 95 26.4 - - -',
+  json: 'Boya de Ejemplo 3545/0 2024-03-01T00:00:00Z 1.25 - 9.1 9.1 310 13.2 - - -',
+  csv: 'Sète, large 02X04/0 2024-03-01T00:00:00Z 0.82 1.31 4.9 5.4 140.25 13.1 - - -',
+  altimetry: 'Biscay 45N 5W',
+  forecast: '43.54 1.5,1.62 310,312',
+  tides: 'port_example 3',
+  demo: 'East Hatteras 41001/0 2014-01-01T00:00:00Z',
+}
 
-/** What the examples give, written down by hand. */
-const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
-  ndbc: ({ buoys, rows }) => {
-    assert.equal(buoys[0].name, 'EAST HATTERAS')
-    const names = ['significantHeight', 'windSpeed', 'swellHeight', 'swellDirection'] as const
-    assert.deepEqual(fieldsOf(rows.get('41001/1'), 'time', ...names), [
-      [at('00:50'), 1.4, 18, undefined, undefined],
-      [at('01:50'), 1.5, 18, 1.3, 157.5],
-    ])
-  },
-  candhis: (recording) =>
-    assert.deepEqual(
-      rowLines(recording.rows.get('06403/1'))[0],
-      '2024-03-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
-    ),
-  meteofrance: (recording) => {
-    assert.equal(recording.buoys[0].identifier, '61002')
-    assert.deepEqual(
-      rowLines(recording.rows.get('61002/0'))[0],
-      '2024-12-09T04:00:00Z 2.3 - 6 - 0 15.2 44.28 320 63',
-    )
-  },
-  cmems: ({ buoys, rows }) => assert.ok(buoys.length === 1 && rows.size === 1),
-  erddap: ({ sources, rows }) => {
-    assert.deepEqual(sources, [{ name: 'CDIP', network: 'coastal' }])
-    assert.deepEqual(
-      rowLines(rows.get('071p1/0'))[0],
-      '2024-03-01T00:28:20Z 2.35 - 13.33 13.33 301.66 - - - -',
-    )
-  },
-  table: (recording) => {
-    assert.deepEqual(rowTable(recording.rows), [
-      'bank/0 2024-03-01T00:00:00Z 1.25 2.1 9.1 9.1 95 26.4 - - -',
-      'bank/0 2024-03-01T00:30:00Z 1.3 - 9.3 9.3 96 - - - -',
-    ])
-  },
-  json: (recording) => {
-    assert.deepEqual(recording.buoys, [
-      { source: 'Boyas de Ejemplo', identifier: '3545', name: 'Boya de Ejemplo', lat: 43.5, lng: -9.2 },
-    ])
-    assert.deepEqual(rowTable(recording.rows), [
-      '3545/0 2024-03-01T00:00:00Z 1.25 - 9.1 9.1 310 13.2 - - -',
-      '3545/0 2024-03-01T01:00:00Z 1.31 - - - 312 - - - -',
-    ])
-  },
-  csv: (recording) => {
-    assert.deepEqual(
-      rowLines(recording.rows.get('02X04/0'))[1],
-      '2024-03-01T00:30:00Z 0.85 1.4 5 5.5 139.5 13.1 - - -',
-    )
-  },
-  altimetry: ({ passes, buoys }) => {
-    assert.ok(passes.length > 0)
-    assert.equal(buoys[0].name, 'Biscay 45N 5W')
-  },
-  forecast: ({ forecasts }) =>
-    assert.deepEqual(
-      forecasts.map(({ lat, values }) => [lat, values.waveHeight, values.waveDirection]),
-      [[43.54, [1.5, 1.62], [310, 312]]],
-    ),
-  tides: ({ harbours }) =>
-    assert.deepEqual(fieldsOf(harbours, 'identifier', 'datumOffset'), [['port_example', 3]]),
-  demo: ({ buoys, harbours }) => assert.ok(buoys.length > 40 && harbours.length > 0),
+function firstOf({ buoys, rows, forecasts, harbours }: Recording): string {
+  const places = forecasts.map(({ lat, values }) => `${lat} ${values.waveHeight} ${values.waveDirection}`)
+  const ports = harbours.map(({ identifier, datumOffset }) => `${identifier} ${datumOffset}`)
+  const [first] = [[buoys[0]?.name, rowTable(rows)[0]].join(' '), ...places, ...ports].filter(
+    (text) => text !== ' ',
+  )
+  return first
 }
 
 const ENVIRONMENT = { CANDHIS_KEY: 'x' }
@@ -116,8 +73,7 @@ for (const kind of KINDS) {
     const recording = await recordSource({
       read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2025, 0, 1) / 1000 }),
     })
-    assert.ok(GIVEN[kind], kind)
-    GIVEN[kind](recording)
+    assert.ok(firstOf(recording).includes(GIVEN[kind]), firstOf(recording))
     assert.deepEqual([recording.bad, [...recording.skipped]], [[], []])
     const given = commands.flatMap((command) => [...command.matchAll(/--source (\w+)(?::(\S+))?/g)])
     // A map stands in a configuration alone.

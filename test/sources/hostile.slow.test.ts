@@ -96,16 +96,6 @@ test('A line of a hundred million fields, and one without end, are bad lines', a
   assert.equal(rows.get('41001/1')?.length, 1)
 })
 
-test('A gzip file that unfolds to more than a file may have is refused by its name', async (t) => {
-  const bomb = gzipSync(Buffer.alloc(MEGABYTES_64 + 1), { level: 1 })
-  const folder = await folderOf(t, { ...NDBC_FILES, 'station_table_1.txt.gz': bomb })
-  await assert.rejects(record(openNdbc, folder), (error: unknown) => {
-    assert.ok(error instanceof BuildError)
-    assert.match(error.message, /station_table_1\.txt\.gz: larger than 67108864 bytes; split it$/)
-    return true
-  })
-})
-
 const CSV_FILES = {
   'sources.csv': 'name,network\nS,national\n',
   'buoys.csv': 'source,identifier,name,lat,lng\nS,b,Buoy,45,-5\n',

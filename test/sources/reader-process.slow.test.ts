@@ -11,7 +11,7 @@ import type * as Reports from '../../src/builder/build-report.ts'
 import type * as Builds from '../../src/builder/run-build.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type * as Kinds from '../../src/sources/kinds.ts'
-import { type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
+import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import type * as Errors from '../../src/system/build-error.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
@@ -200,29 +200,6 @@ async function build(
   await buildSnapshot({ sources, out, asOf: null, now: Math.floor(Date.now() / 1000), report })
   return report.document()
 }
-
-/** Builds from the small tables and a source that goes wrong; returns what the report says of that. */
-async function buildBeside(
-  t: TestContext,
-  kind: string,
-  folder: string,
-  limits: SourceLimits,
-): Promise<string> {
-  const out = temporaryFolder(t)
-  const hostile = { ...openSource(kind, folder, undefined, limits), terms: terms('hostile') }
-  const small = { ...openSource('csv', join(FIXTURES, 'small')), terms: terms('small') }
-  const document = await build([hostile, small], out)
-  const manifest = await readManifest(out)
-  assert.equal(manifest?.parts.find((part) => part.kind === 'catalog')?.rows, 10)
-  assert.equal(document.sources.find(({ name }) => name === 'small')?.bad_lines, 0)
-  return document.sources.find(({ name }) => name === 'hostile')?.refused ?? 'not refused'
-}
-
-test('A build goes on without a source whose reader ran out of memory', async (t) => {
-  const bomb = gzipSync(`[${'{"hourly":{"time":[]}},'.repeat(1_500_000)}{}]`)
-  const folder = await folderOf(t, { 'a.json.gz': bomb })
-  assert.match(await buildBeside(t, 'forecast', folder, { megabytes: 150 }), /needs more than 150 MiB/)
-})
 
 test('Nothing of any file that a crafted one points to reaches the snapshot, the log or the report', async (t) => {
   const mark = 'mark-of-the-environment'
