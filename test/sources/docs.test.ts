@@ -54,12 +54,12 @@ const GIVEN: { readonly [kind: string]: string } = {
 }
 
 function firstOf({ buoys, rows, forecasts, harbours }: Recording): string {
-  const places = forecasts.map(({ lat, values }) => `${lat} ${values.waveHeight} ${values.waveDirection}`)
-  const ports = harbours.map(({ identifier, datumOffset }) => `${identifier} ${datumOffset}`)
-  const [first] = [[buoys[0]?.name, rowTable(rows)[0]].join(' '), ...places, ...ports].filter(
-    (text) => text !== ' ',
+  const places = forecasts.map(({ lat, values }) =>
+    [lat, values.waveHeight?.join(), values.waveDirection?.join()].join(' '),
   )
-  return first
+  const ports = harbours.map(({ identifier, datumOffset }) => `${identifier} ${datumOffset}`)
+  const first = [buoys[0]?.name, rowTable(rows)[0]].join(' ')
+  return [first, ...places, ...ports].find((text) => text !== ' ') ?? ''
 }
 
 const ENVIRONMENT = { CANDHIS_KEY: 'x' }

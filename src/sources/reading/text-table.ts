@@ -158,7 +158,8 @@ export class TextTable implements OpenTable {
   /** Empty lines and those that begin with a mark are passed over, and others that are no rows are reported. */
   next(): boolean {
     const { fields } = this
-    const [bytes, mark] = [this.#bytes, this.#mark]
+    const bytes = this.#bytes
+    const mark = this.#mark
     while (fields.next < bytes.length) {
       this.#split()
       const { fault, count, starts, ends } = fields
