@@ -1,5 +1,4 @@
 /** Settings of a server, and those that other commands share with it. */
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
 import type { AddressOptions } from '../http/port.ts'
@@ -319,5 +318,5 @@ export function settingsWarnings(config: ServeConfig): { found: string; advice: 
 
 /** Whether a port that listens on `host` can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
