@@ -120,10 +120,9 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
   catalog.registry()
   yield
-  const count = rows
-  expectLength(count, [id, lat, lng, source, country, catalog.virtual], file)
-  expectLength(count, [names, slugs, identifiers, timezones], file)
-  for (let i = 0; i < count; i++) {
+  expectLength(rows, [id, lat, lng, source, country, catalog.virtual], file)
+  expectLength(rows, [names, slugs, identifiers, timezones], file)
+  for (let i = 0; i < rows; i++) {
     must(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), 'ids do not ascend')
     must(isOnGlobe(lat[i], lng[i]), 'a position is not on the globe')
     must(source[i] < catalog.sources.length, 'a buoy has no source')
@@ -132,7 +131,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
     must(ZONE_NAME.test(timezones[i]), 'a buoy has no time zone')
     if (i % CATALOGUED_A_SLICE === 0) yield
   }
-  must(new Set(slugs).size === count, 'a slug occurs twice')
+  must(new Set(slugs).size === rows, 'a slug occurs twice')
   const codes = catalog.countries.map(({ code }) => code)
   must(
     codes.every((code) => COUNTRY_CODE.test(code)) && new Set(codes).size === codes.length,

@@ -50,8 +50,7 @@ export function lockOf(dir: string, file = 'builder.lock'): Lock {
     return lock(join(dir, file), { patienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     if (!existsSync(dir)) throw noFolder(dir)
-    if (error instanceof LockError) throw new BuildError(error.message)
-    throw error
+    throw error instanceof LockError ? new BuildError(error.message) : error
   }
 }
 

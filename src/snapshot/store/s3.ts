@@ -369,8 +369,6 @@ function fileStream(path: string, bytes: number): Readable {
   return stream
 }
 
-const NO_URL = { protocol: '', search: '', username: '', password: '' }
-
 /** @throws StoreError for variables that cannot be used */
 function configOf(environment: StoreContext['environment'], limits: StoreLimits): S3ClientConfig {
   const value = (name: string): string => environment[name] ?? ''
@@ -387,7 +385,7 @@ function configOf(environment: StoreContext['environment'], limits: StoreLimits)
   }
   const variable = value('AWS_ENDPOINT_URL_S3') === '' ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3'
   const endpoint = value(variable)
-  const { protocol, search, username, password } = URL.canParse(endpoint) ? new URL(endpoint) : NO_URL
+  const { protocol, search, username, password } = new URL(URL.canParse(endpoint) ? endpoint : 'none:')
   if (endpoint !== '' && !(/^https?:$/.test(protocol) && `${search}${username}${password}` === '')) {
     throw new StoreError(
       `${variable}: is not a URL such as https://s3.example.com, without user and password`,
