@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Groundswell, GroundswellError } from '../../clients/typescript/groundswell.ts'
+import { EXAMPLES_AS_OF as AS_OF } from '../../src/openapi/operation-texts.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { fieldOf } from '../fields.ts'
 import { startLive } from '../live.ts'
 
-const AS_OF = '2026-11-01T06:00:00Z'
-
 test('The client calls every operation and understands every answer.', async (t) => {
-  const live = await startLive(t, { sourceArgs: ['--source', 'demo', '--as-of', AS_OF], quota: 1000 })
+  const live = await startLive(t, { snapshots: await examplesSnapshots(), quota: 1000 })
   const api = new Groundswell({ baseUrl: `${live.base}/`, key: live.key })
 
   await t.test('From a name to readings, a chart and a season.', async () => {

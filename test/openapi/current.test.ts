@@ -5,19 +5,20 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { exampleAnswers, EXAMPLES_SOURCE, type Get } from '../../tools/openapi/examples.ts'
+import { exampleAnswers, type Get } from '../../tools/openapi/examples.ts'
 import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText } from '../../tools/openapi/made.ts'
 import { compareDescriptions, lintDescription } from '../../tools/openapi/redocly.ts'
 import { typeScriptClient } from '../../tools/openapi/typescript_client.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { EXAMPLE_ANSWERS } from '../../src/openapi/operation-texts.ts'
 import { OPERATIONS, ROUTED } from '../../src/routes.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { Client, startLive, type Live } from '../live.ts'
 
 const HOW_TO_RENEW = 'if that is meant, run `npm run openapi` and commit what it changes'
 
 test('The examples are what the server answers to their requests.', async (t) => {
-  const live = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
+  const live = await startLive(t, { snapshots: await examplesSnapshots() })
   const answers = await exampleAnswers(live, getChecked(live))
   const requests = Object.keys(EXAMPLE_ANSWERS).toSorted()
   assert.deepEqual(requests, Object.keys(answers).toSorted(), HOW_TO_RENEW)

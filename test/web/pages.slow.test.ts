@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { Client, runCliWell } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { testKeyed } from './anonymous-access.ts'
 import { ACTIVE, drawn, faults, NO_MAP, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 import { rounds } from '../rounds.ts'
+import { until } from '../until.ts'
 
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
 
@@ -255,15 +255,15 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
   })
 
   await t.test('says that the quota is used up and when the page goes on', async (t) => {
-    const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '2', '--json']
+    const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '3', '--json']
     const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
-    // The server sees a new key within a second.
-    await wait(1500)
+    const headers = { authorization: `Bearer ${key}` }
+    await until(async () => (await fetch(`${live.base}/countries`, { headers })).ok, 'the key is not known')
     const { page } = await visit(t, browser, live, `#key=${key}`, {}, NO_MAP)
     await page.locator('#row-anglet').click()
     await page
       .locator('#banner')
-      .getByText(/This hour’s 2 requests are used up\. The page continues by itself at \d\d:00/)
+      .getByText(/This hour’s 3 requests are used up\. The page continues by itself at \d\d:00/)
       .waitFor()
     await page.getByText('This hour’s quota is used up.').first().waitFor()
     assert.deepEqual(await faults(page), [])
