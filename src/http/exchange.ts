@@ -32,7 +32,7 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
-  /** The id of an error that names one of our own, set by the handler for the records. */
+  /** The id that an error's answer tells, set by the handler for the records; '' without an error. */
   requestId: string
   /** It came with a body, so that the connection ends with its answer. */
   readonly cameWithBody: boolean
