@@ -14,10 +14,11 @@ import {
 } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
-import type { Column } from '../../src/sea/columns.ts'
+import { MEASURE_NAMES, type Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
-import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
+import { everythingSource } from '../builder/everything_source.ts'
+import { build } from '../builder/fake_source.ts'
 import { folderOfFile } from '../live.ts'
 
 const folder = folderOfFile()
@@ -32,7 +33,7 @@ let snapshot: LoadedSnapshot | null = null
  */
 async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry }> {
   if (snapshot === null) {
-    await build([fakeSource(SMALL_WORLD)], folder)
+    await build([everythingSource()], folder)
     snapshot = await loadSnapshot(folder)
   }
   const found = snapshot.parts.findLast(({ entry }) => entry.kind === kind) ?? assert.fail(kind)
@@ -42,6 +43,8 @@ async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry 
 }
 
 type Spoil = (part: Part, entry: PartEntry) => void
+/** For what changes the part alone. */
+const ENTRY = {} as PartEntry
 
 /**
  * Each rule by what its error says, the same of a part in memory and of one that is read from a file with the
@@ -79,24 +82,50 @@ const set =
     column(part, name)[at] = value
   }
 
-/** Cuts the last value off a column. */
-const shorten =
-  (name: string): Spoil =>
+/** Puts other values into a column. */
+const put =
+  (name: string, ...values: number[]): Spoil =>
   (part) => {
-    const whole = column(part, name)
-    part.columns.set(name, whole.subarray(0, whole.length - 1))
+    const ColumnArray = column(part, name).constructor as Uint32ArrayConstructor
+    part.columns.set(name, ColumnArray.from(values))
   }
 
 const texts = (part: Part, name: string): string[] => part.meta[name] as string[]
+
+const says =
+  (name: string, value: unknown): Spoil =>
+  (part) => {
+    part.meta[name] = value
+  }
+
+const KINDS = ['catalog', 'readings', 'weather', 'aggregates', 'passes', 'forecast', 'tides'] as const
+
+for (const kind of KINDS) {
+  test(`A part of kind ${kind} with a column missing, of another type or a value short is refused.`, async () => {
+    const { part: good } = await goodPart(kind)
+    for (const [name, { length }] of good.columns) {
+      const isMeasure = (MEASURE_NAMES as readonly string[]).includes(name)
+      const isOptional = isMeasure && kind !== 'forecast' && name !== 'significantHeight'
+      const rules: [RegExp, Spoil][] = [
+        [
+          new RegExp(`column ${name} `),
+          (part) => {
+            const Other = column(part, name) instanceof Int32Array ? Float64Array : Int32Array
+            part.columns.set(name, Other.from(column(part, name) as Float64Array))
+          },
+        ],
+      ]
+      if (!isOptional) rules.push([/column|significant heights/, (part) => void part.columns.delete(name)])
+      if (length > 0) rules.push([/./, (part) => put(name, ...column(part, name).subarray(1))(part, ENTRY)])
+      await eachIsRefused(kind, rules)
+    }
+  })
+}
 
 test('A catalogue that breaks a rule is refused.', async () => {
   await eachIsRefused('catalog', [
     [/the manifest says readings/, (_, entry) => void (entry.kind = 'readings')],
     [/differ in length/, (_, entry) => void entry.rows++],
-    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
-      /differ in length/,
-      shorten(name),
-    ]),
     ...['names', 'slugs', 'identifiers', 'timezones'].map((name): [RegExp, Spoil] => [
       /differ in length/,
       (part) => void texts(part, name).pop(),
@@ -160,7 +189,6 @@ test('A catalogue that breaks a rule is refused.', async () => {
     [/search text is not that of its names/, set('words_owner', 0, 9)],
     [/search text is not that of its names/, set('words_place', 0, 255)],
     [/search index is not in order/, set('words_suffixes', 0, 4_000_000_000)],
-    [/search index has another length/, shorten('words_suffixes')],
     [/order of names/, set('words_rank', 0, 4_000_000_000)],
     [/tree of points is not that of its buoys/, set('lat', 0, 45.6)],
     ...[0, 4, 8, 20, 60].map((at): [RegExp, Spoil] => [
@@ -171,19 +199,8 @@ test('A catalogue that breaks a rule is refused.', async () => {
       /tree of boxes is not that of its buoys/,
       (part) => void (column(part, 'boxes')[at] ^= 5),
     ]),
-    [/tree of points is not that of its buoys/, shorten('points')],
     [/tree of boxes is not that of its buoys/, (part) => void part.columns.set('boxes', new Uint8Array(0))],
-    ...['id', 'lat', 'lng', 'source', 'country', 'virtual', 'spot_id', 'points', 'words_suffixes'].map(
-      (name): [RegExp, Spoil] => [
-        new RegExp(`has no column ${name} of the right type`),
-        (part) => void part.columns.set(name, Int32Array.from(column(part, name))),
-      ],
-    ),
     [/a slug occurs twice/, (part) => void (texts(part, 'slugs')[0] = texts(part, 'slugs')[1])],
-    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
-      new RegExp(`has no column ${name}`),
-      (part) => void part.columns.delete(name),
-    ]),
   ])
 })
 
@@ -192,24 +209,17 @@ test('A month of readings that breaks a rule is refused.', async () => {
   await eachIsRefused('readings', [
     [/rows, the manifest says/, (_, entry) => void entry.rows++],
     [/rows and buoys disagree/, set('start', 0, 1)],
-    [
-      /rows and buoys disagree/,
-      (part) => set('start', column(part, 'start').length - 1, 2)(part, {} as PartEntry),
-    ],
-    [/differ in length/, shorten('start')],
+    [/rows and buoys disagree/, (part) => set('start', column(part, 'start').length - 1, 2)(part, ENTRY)],
     [/rows and buoys disagree/, set('start', 1, 0)],
     [/rows and buoys disagree/, set('start', 1, 4_000_000_000)],
-    [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, {} as PartEntry)],
+    [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, ENTRY)],
     [/outside the month/, set('time', 0, march - 1)],
     [/is not of 2026-04/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
     [
       /outside the month/,
-      (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, {} as PartEntry),
+      (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, ENTRY),
     ],
-    [
-      /times of a buoy do not ascend/,
-      (part) => set('time', 1, column(part, 'time')[0])(part, {} as PartEntry),
-    ],
+    [/times of a buoy do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, ENTRY)],
     [/buoys do not ascend/, set('buoy', 0, 0)],
     [/is not of 2026-03/, (part) => void (part.meta.month = '2026-04')],
     [/aliases: is not a map/, (part) => void (part.meta.aliases = 'period')],
@@ -219,7 +229,6 @@ test('A month of readings that breaks a rule is refused.', async () => {
         (part) => void (part.meta.aliases = aliases),
       ],
     ),
-    [/there are no significant heights/, (part) => void part.columns.delete('significantHeight')],
     [/significantHeight has a value outside/, set('significantHeight', 0, 65_535)],
     [/waterTemperature has a value outside/, set('waterTemperature', 0, -501)],
   ])
@@ -250,16 +259,6 @@ test('A year of aggregates that breaks a rule is refused.', async () => {
     [/made_from holds something that is not text/, (part) => void delete part.meta.made_from],
     [/zones: is not a list/, (part) => void (part.meta.zones = 'UTC')],
     [/zones holds something that is not text/, (part) => void (part.meta.zones = [['UTC', 1]])],
-    ...['buoy', 'zone', 'first', 'days', 'streams'].map((name): [RegExp, Spoil] => [
-      /differ in length/,
-      shorten(name),
-    ]),
-    ...['buoy', 'zone', 'first', 'days', 'streams', 'bytes', 'words', 'doubles'].map(
-      (name): [RegExp, Spoil] => [
-        new RegExp(`has no column ${name} of the right type`),
-        (part) => void part.columns.delete(name),
-      ],
-    ),
     [/buoys do not ascend/, set('buoy', 0, 0)],
     [/buoys do not ascend/, set('buoy', 1, 1)],
     [/a buoy has no zone/, set('zone', 0, 3)],
@@ -274,5 +273,88 @@ test('A year of aggregates that breaks a rule is refused.', async () => {
     [/has a value outside its limits/, spoilStream(0, 0, 2501)],
     [/has a value outside its limits/, spoilStream(0, 0, -1)],
     [/aggregates, the manifest says/, (_, entry) => void entry.rows++],
+  ])
+})
+
+test('A forecast that breaks a rule is refused.', async () => {
+  await eachIsRefused('forecast', [
+    [/the manifest says 241/, (_, entry) => void entry.rows++],
+    [/not on the globe/, set('lat', 1, 91)],
+    [/not in order/, set('lat', 0, 50)],
+    [/rows and points disagree/, set('start', 1, 0)],
+    [/rows and points disagree/, set('start', 2, 241)],
+    [/a point do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, ENTRY)],
+    [/of no model/, set('model', 0, 1)],
+    [/waveHeight has a value outside/, set('waveHeight', 0, 25_001)],
+    [/windDirection has a value outside/, set('windDirection', 0, 36_000)],
+  ])
+})
+
+test('Passes that break a rule are refused.', async () => {
+  /** Sets a value so much above that of another column. */
+  const above =
+    (name: string, at: number, other: string, by: number): Spoil =>
+    (part) => {
+      column(part, name)[at] = column(part, other)[at] + by
+    }
+  /** Gives the first pass two observations of these buoys at one time. */
+  const observed =
+    (...buoys: number[]): Spoil =>
+    (part, entry) => {
+      const time = column(part, 'time')[0]
+      put('first', 0, 2, 2, 2)(part, entry)
+      put('buoy', ...buoys)(part, entry)
+      put('time', time, time)(part, entry)
+    }
+  await eachIsRefused('passes', [
+    [/the manifest says 4/, (_, entry) => void entry.rows++],
+    [/a mission that this program does not know/, set('mission', 1, 99)],
+    [/impossible numbers/, set('cycle', 1, 100_000)],
+    [/impossible numbers/, set('number', 1, 0)],
+    [/not newest first/, (part) => set('started', 1, column(part, 'started')[0] + 1)(part, ENTRY)],
+    [/impossible time or position/, above('ended', 1, 'started', -1)],
+    [/impossible time or position/, set('south', 1, 67)],
+    [/impossible time or position/, set('north', 1, NaN)],
+    [/impossible time or position/, set('west', 1, 181)],
+    [/passes and observations disagree/, set('first', 3, 2)],
+    [/passes and observations disagree/, set('first', 1, 3)],
+    [/passes and observations disagree/, set('first', 0, 1)],
+    [/observations of a pass do not ascend/, observed(2, 1)],
+    [/observations of a pass do not ascend/, observed(2, 2)],
+    [/observations of a pass do not ascend/, set('buoy', 0, 0)],
+    [/outside its pass/, above('time', 0, 'started', -1)],
+    [/outside its pass/, above('time', 0, 'ended', 1)],
+  ])
+})
+
+test('Harbours that break a rule are refused.', async () => {
+  const names = ['K1', 'M2', 'M4', 'O1']
+  await eachIsRefused('tides', [
+    [/rows and harbours disagree/, set('start', 1, 0)],
+    [/rows and harbours disagree/, set('start', 1, 4_000_000_000)],
+    [/rows and harbours disagree/, set('start', 3, 14)],
+    [/identifiers do not ascend/, says('identifiers', ['h0', 'h2', 'h1'])],
+    [/names of constituents do not ascend/, says('constituents', ['M2', 'K1', 'M4', 'O1', 'S2'])],
+    ...['Y7Z', 's2', '9O9O9O27', 'M98'].map((name): [RegExp, Spoil] => [
+      new RegExp(`"${name}" is not known`),
+      says('constituents', [...names, name]),
+    ]),
+    [/names 513 constituents, at most 512/, says('constituents', Array<string>(513).fill('M2'))],
+    [
+      /a harbour has 600 constituents, at most 512 are read/,
+      (part, entry) => {
+        put('start', 0, 1, 2, 602)(part, entry)
+        for (const name of ['constituent', 'amplitude', 'phase'])
+          put(name, ...Array<number>(602).fill(0))(part, entry)
+      },
+    ],
+    [/a constituent has no name/, set('constituent', 0, 5)],
+    [/a harbour has no credit/, set('credit', 1, 7)],
+    [/not on the globe/, set('lat', 1, 91)],
+    [/impossible datum/, set('datum_offset', 1, NaN)],
+    [/impossible datum/, set('datum_offset', 1, 1e300)],
+    [/value outside its limits/, set('amplitude', 1, NaN)],
+    [/value outside its limits/, set('amplitude', 1, 21)],
+    [/value outside its limits/, set('phase', 1, -1)],
   ])
 })

@@ -1,4 +1,4 @@
-/** The forecast part: what goes in comes out, in an order of its own; a part that is not whole is refused. */
+/** The forecast part: what goes in comes out, in an order of its own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -9,7 +9,6 @@ import { Forecast } from '../../src/index/forecast.ts'
 import type { Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
-import type { Column } from '../../src/sea/columns.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 import { finish } from '../../src/system/steps.ts'
 import { entryOf } from './entry_of.ts'
@@ -59,9 +58,6 @@ test('Points know their model and owner, or that nobody named one.', () => {
     { model: null, credit: null },
   ])
   assert.deepEqual(modelsOf([unknown]), [{ model: null, credit: null }])
-  const { part: wrong, rows } = partOf([named])
-  wrong.columns.set('model', Uint16Array.of(1))
-  assert.throws(() => finish(checkForecast(reread(wrong), entryOf('forecast', rows))), /of no model/)
 })
 
 test('A forecast is read back point by point, south to north, rounded to its codes.', () => {
@@ -150,40 +146,4 @@ test('A record that breaks the rules ends the build.', () => {
       JSON.stringify(fault),
     )
   }
-})
-
-test('A part whose columns contradict each other is refused before it is served.', () => {
-  const { part, rows } = partOf([recordAt(1, 2), recordAt(3, 4)])
-  const withColumn = (name: string, column: Column | null): Part => {
-    const columns = new Map(part.columns)
-    if (column === null) columns.delete(name)
-    else columns.set(name, column)
-    return { ...part, columns }
-  }
-  const refuses = (broken: Part, message: RegExp, expectedRows = rows) =>
-    assert.throws(
-      () => finish(checkForecast(reread(broken), entryOf('forecast', expectedRows))),
-      { name: 'SnapshotError', message },
-      String(message),
-    )
-  finish(checkForecast(reread(part), entryOf('forecast', rows)))
-  refuses(part, /the manifest says 5/, 5)
-  const values: [name: string, at: number, value: number, message: RegExp][] = [
-    ['lat', 0, 91, /not on the globe/],
-    ['lat', 0, 5, /not in order/],
-    ['start', 1, 0, /disagree/],
-    ['start', 2, 3, /disagree/],
-    ['time', 1, START, /do not ascend/],
-    ['waveHeight', 0, 25_001, /waveHeight has a value outside/],
-    ['windDirection', 0, 36_000, /windDirection has a value outside/],
-  ]
-  for (const [name, at, value, message] of values) {
-    const column = part.columns.get(name)!.slice()
-    column[at] = value
-    refuses(withColumn(name, column), message)
-  }
-  for (const name of part.columns.keys()) refuses(withColumn(name, null), new RegExp(`no column ${name}`))
-  refuses(withColumn('waveHeight', new Uint16Array(3)), /differ in length/)
-  refuses(withColumn('run', new Uint32Array(3)), /differ in length/)
-  refuses(withColumn('time', new Float64Array(4)), /no column time/)
 })

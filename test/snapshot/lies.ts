@@ -150,24 +150,10 @@ function bytesOf(part: TalePart): Uint8Array {
 }
 
 /** A copy that a lie may change. */
-export function copyOf({ asOf, parts }: Tale): Tale {
-  return {
-    asOf,
-    parts: parts.map((part) => ({
-      ...part,
-      entry: { ...part.entry },
-      claims: { ...part.claims },
-      header: { ...part.header },
-      meta: structuredClone(part.meta),
-      columns: part.columns.map((column) => ({
-        ...column,
-        values: column.values.slice(),
-        claims: { ...column.claims },
-      })),
-      spoil: [...part.spoil],
-    })),
-  }
-}
+export const copyOf = ({ asOf, parts }: Tale): Tale => ({
+  asOf,
+  parts: parts.map((part) => ({ ...structuredClone({ ...part, spoil: [] }), spoil: [...part.spoil] })),
+})
 
 const deep = (levels: number): unknown => {
   let value: unknown = 1
@@ -176,84 +162,44 @@ const deep = (levels: number): unknown => {
 }
 
 /** Values that are not what is expected nearly anywhere. */
-const STRANGE: ((chance: Chance) => unknown)[] = [
-  () => null,
-  () => undefined,
-  () => NaN,
-  () => Infinity,
-  () => -Infinity,
-  () => -1,
-  () => 0,
-  () => -0,
-  () => 0.5,
-  () => 1e300,
-  () => 2 ** 32,
-  () => 2 ** 53,
-  () => 10n ** 18n,
-  () => '',
-  () => 'x',
-  () => '__proto__',
-  () => 'constructor',
-  () => '\u0000',
-  () => '\ud800',
-  () => 'Å'.repeat(70_000),
-  () => true,
-  () => [],
-  () => ({}),
-  () => [[], {}],
-  () => ({ constructor: { prototype: 5 }, toString: 5, length: 7 }),
-  () => new Date(0),
-  () => new Map([[1, 2]]),
-  () => new Set([1]),
-  () => /x/,
-  () => new Error('x'),
-  () => Uint8Array.of(0xc1),
-  () => new Float32Array(3),
-  () => deep(50),
-  () => deep(500),
-  (chance) => Array.from({ length: 70_000 }, () => chance.below(9)),
-  (chance) => chance.below(2 ** 32),
-]
+const STRANGE: readonly unknown[] = [
+  [null, undefined, true, 10n ** 18n],
+  [NaN, Infinity, -Infinity, -1, 0, -0, 0.5, 1e300, 2 ** 32, 2 ** 53],
+  ['', 'x', '__proto__', 'constructor', '\u0000', '\ud800', 'Å'.repeat(70_000)],
+  [[], {}, [[], {}], { constructor: { prototype: 5 }, toString: 5, length: 7 }],
+  [new Date(0), new Map([[1, 2]]), new Set([1]), /x/, new Error('x')],
+  [Uint8Array.of(0xc1), new Float32Array(3), deep(50), deep(500)],
+  [Array.from({ length: 70_000 }, (_, i) => i % 9)],
+].flat(1)
 
-const strange = (chance: Chance): unknown => chance.pick(STRANGE)(chance)
+const strange = (chance: Chance): unknown => structuredClone(chance.pick(STRANGE))
 
-/** Says what it has made wrong. */
-type Lie = (tale: Tale, chance: Chance) => string
-type Weighted = readonly [weight: number, lie: Lie]
-
-function someColumn(tale: Tale, chance: Chance): { part: TalePart; column: TaleColumn } | null {
-  const part = chance.pick(tale.parts)
-  return part.columns.length === 0 ? null : { part, column: chance.pick(part.columns) }
+interface Lie {
+  /** Of so many lies one is this. */
+  weight: number
+  what: string
+  /** Makes it wrong; changes nothing where there is nothing to change. */
+  tell: (tale: Tale, chance: Chance) => void
 }
 
-/** A lie may have made it anything. */
-const nameOf = ({ name }: TaleColumn): string => (typeof name === 'string' ? name.slice(0, 20) : typeof name)
-
-const labelOf = ({ entry }: TalePart): string => `${String(entry.kind)} ${String(entry.month)}`
+const aLie = (weight: number, what: string, tell: Lie['tell']): Lie => ({ weight, what, tell })
 
 /** Changes something about one part. */
-function ofPart(weight: number, change: (part: TalePart, chance: Chance, tale: Tale) => string): Weighted {
-  const lie: Lie = (tale, chance) => {
-    const part = chance.pick(tale.parts)
-    return `${labelOf(part)} ${change(part, chance, tale)}`
-  }
-  return [weight, lie]
-}
-
-/** Changes something about one column. */
-function ofColumn(
+const ofPart = (
   weight: number,
   what: string,
-  change: (column: TaleColumn, chance: Chance, part: TalePart) => string | void,
-): Weighted {
-  const lie: Lie = (tale, chance) => {
-    const found = someColumn(tale, chance)
-    if (found === null) return 'nothing'
-    const more = change(found.column, chance, found.part)
-    return `${labelOf(found.part)}, column ${nameOf(found.column)}: ${what} ${more ?? ''}`
-  }
-  return [weight, lie]
-}
+  change: (part: TalePart, chance: Chance, parts: TalePart[]) => void,
+): Lie => aLie(weight, what, ({ parts }, chance) => change(chance.pick(parts), chance, parts))
+
+/** Changes something about one column. */
+const ofColumn = (
+  weight: number,
+  what: string,
+  change: (column: TaleColumn, chance: Chance, columns: TaleColumn[]) => void,
+): Lie =>
+  ofPart(weight, `column: ${what}`, ({ columns }, chance) => {
+    if (columns.length > 0) change(chance.pick(columns), chance, columns)
+  })
 
 function someValue({ type, values }: TaleColumn, chance: Chance): number {
   const near = values.length === 0 ? 0 : values[chance.below(values.length)]
@@ -263,57 +209,36 @@ function someValue({ type, values }: TaleColumn, chance: Chance): number {
   return chance.pick(candidates)
 }
 
-function resized(column: TaleColumn, length: number): void {
-  const values = new ARRAYS[column.type](length)
-  for (let i = 0; i < Math.min(length, column.values.length); i++) values[i] = column.values[i]
-  column.values = values
-}
+type Parent = { [key: string | number]: unknown }
 
-/** A random place within a value of lists and maps, and its parent. */
-function somePlace(root: unknown, chance: Chance): { parent: object; key: string | number } | null {
-  let parent: object | null = null
-  let key: string | number = ''
-  let at = root
-  for (;;) {
-    if (typeof at !== 'object' || at === null || ArrayBuffer.isView(at)) break
-    const keys: (string | number)[] = Array.isArray(at) ? [...at.keys()] : Object.keys(at)
-    if (keys.length === 0 || (parent !== null && chance.percent(30))) break
-    parent = at
-    key = chance.pick(keys)
-    at = (at as { [key: string]: unknown })[key]
-  }
-  return parent === null ? null : { parent, key }
-}
-
-function inMeta(
+/** Changes a random place within the lists and maps of a part's meta. */
+const inMeta = (
   weight: number,
   what: string,
-  change: (
-    parent: { [key: string | number]: unknown },
-    key: string | number,
-    chance: Chance,
-  ) => string | void,
-): Weighted {
-  return ofPart(weight, ({ meta }, chance) => {
-    const place = somePlace(meta, chance)
-    if (place === null) return 'nothing'
-    const more = change(place.parent as { [key: string | number]: unknown }, place.key, chance)
-    return `meta at ${place.key}: ${what} ${more ?? ''}`
+  change: (parent: Parent, key: string | number, chance: Chance) => void,
+): Lie =>
+  ofPart(weight, `meta: ${what}`, ({ meta }, chance) => {
+    let place: [parent: Parent, key: string | number] | null = null
+    let at = meta
+    while (typeof at === 'object' && at !== null && !ArrayBuffer.isView(at)) {
+      const keys: (string | number)[] = Array.isArray(at) ? [...at.keys()] : Object.keys(at)
+      if (keys.length === 0 || (place !== null && chance.percent(30))) break
+      place = [at as Parent, chance.pick(keys)]
+      at = place[0][place[1]]
+    }
+    if (place !== null) change(...place, chance)
   })
-}
 
 const TREES = ['points', 'boxes', 'words_text', 'words_owner', 'words_place', 'words_suffixes', 'words_rank']
 
-function inTree(weight: number, what: string, change: (values: Values, chance: Chance) => void): Weighted {
-  const lie: Lie = (tale, chance) => {
-    const catalog = tale.parts.find(({ entry }) => entry.kind === 'catalog')
-    const column = catalog?.columns.find(({ name }) => name === chance.pick(TREES))
-    if (column === undefined || column.values.length === 0) return 'nothing'
-    change(column.values, chance)
-    return `catalog, ${nameOf(column)}: ${what}`
-  }
-  return [weight, lie]
-}
+/** Changes a stored index: one of its first `most` values to one below `bound`. */
+const inTree = (weight: number, what: string, most: number, bound: number): Lie =>
+  aLie(weight, `index: ${what}`, ({ parts }, chance) => {
+    const tree = chance.pick(TREES)
+    const catalog = parts.find(({ entry }) => entry.kind === 'catalog')
+    const values = catalog?.columns.find(({ name }) => name === tree)?.values ?? []
+    if (values.length > 0) values[chance.below(Math.min(most, values.length))] = chance.below(bound)
+  })
 
 const headerEnd = (bytes: Uint8Array): number => {
   // The padding before the first column begins where the header ends; bits of the header matter most.
@@ -321,146 +246,98 @@ const headerEnd = (bytes: Uint8Array): number => {
   return bytes.length
 }
 
-function inBytes(
+const inBytes = (
   weight: number,
   what: string,
-  change: (bytes: Uint8Array, chance: Chance) => Uint8Array,
-): Weighted {
-  return ofPart(weight, ({ spoil }, chance) => {
-    spoil.push((bytes) => change(bytes, chance))
-    return `bytes: ${what}`
+  change: (bytes: Uint8Array, chance: Chance) => Uint8Array | void,
+): Lie =>
+  ofPart(weight, `bytes: ${what}`, ({ spoil }, chance) => {
+    spoil.push((bytes) => change(bytes, chance) ?? bytes)
   })
-}
+
+/** Heads and codes that mean something else. */
+const HEADS = [0, 0x80, 0x90, 0xc0, 0xc1, 0xc7, 0xc9, 0xd4, 0xd6, 0xdd, 0xdf, 0xff]
 
 /**
  * Lists nested in lists, each of which says that it holds millions: room for them is gigabytes, their bytes
  * are few.
  */
-function bomb(levels: number): Uint8Array {
-  const bytes = new Uint8Array(levels * 5).fill(0)
-  for (let i = 0; i < levels; i++) bytes.set([0xdd, 0x01, 0xc9, 0xc3, 0x80], i * 5)
-  return bytes
-}
+const bomb = (levels: number): Uint8Array =>
+  Uint8Array.from(Array.from({ length: levels }, () => [0xdd, 0x01, 0xc9, 0xc3, 0x80]).flat())
 
-const LIES: readonly Weighted[] = [
-  [
-    2,
-    (tale, chance) => {
-      const impossible = [NaN, Infinity, -Infinity, -1, 1e300, 0.5, 2 ** 32]
-      tale.asOf = chance.percent(50) ? chance.pick(impossible) : strange(chance)
-      return `as_of ${typeof tale.asOf}`
-    },
-  ],
-  ofPart(3, ({ claims }, chance) => {
-    const field = chance.pick(['kind', 'file', 'bytes', 'sha256', 'rows', 'month'])
-    claims[field] = strange(chance)
-    return `has a ${field} in the manifest that is ${typeof claims[field]}`
+const LIES: readonly Lie[] = [
+  aLie(2, 'as_of', (tale, chance) => {
+    const impossible = [NaN, Infinity, -Infinity, -1, 1e300, 0.5, 2 ** 32]
+    tale.asOf = chance.percent(50) ? chance.pick(impossible) : strange(chance)
   }),
-  ofPart(2, (part, chance, { parts }) => {
+  aLie(1, 'parts in another order', ({ parts }) => void parts.reverse()),
+  ofPart(3, 'a strange entry in the manifest', ({ claims }, chance) => {
+    claims[chance.pick(['kind', 'file', 'bytes', 'sha256', 'rows', 'month'])] = strange(chance)
+  }),
+  ofPart(2, 'a part named more than once', (part, chance, parts) => {
     const times = chance.pick([1, 1, 5, 2000])
     for (let i = 0; i < times; i++) parts.push(part)
-    return `is named ${times + 1} times`
   }),
-  ofPart(1, (part, _chance, { parts }) => {
-    parts.splice(parts.indexOf(part), 1)
-    return 'is left out'
-  }),
-  ofPart(2, (original, chance, { parts }) => {
-    const part = copyOf({ asOf: 0, parts: [original] }).parts[0]
-    const column = part.columns[0]
-    if (chance.percent(50) && column !== undefined && column.values.length > 0) column.values[0] ^= 1
+  ofPart(1, 'a part left out', (part, _chance, parts) => void parts.splice(parts.indexOf(part), 1)),
+  ofPart(2, 'a part there again, a little different', (original, chance, parts) => {
+    const [part] = copyOf({ asOf: 0, parts: [original] }).parts
+    const values = part.columns[0]?.values ?? []
+    if (chance.percent(50) && values.length > 0) values[0] ^= 1
     parts.push(part)
-    return 'is there again, a little different'
   }),
-  ofPart(1, (a, chance, { parts }) => {
+  ofPart(1, 'two parts with their kinds exchanged in the manifest', (a, chance, parts) => {
     const b = chance.pick(parts)
     ;[a.entry.kind, b.entry.kind] = [b.entry.kind, a.entry.kind]
-    return `and ${labelOf(b)} change their kinds in the manifest`
   }),
-  ofPart(1, ({ entry }, chance) => {
+  ofPart(1, 'a month', ({ entry }, chance) => {
     entry.month = chance.pick([null, 0, -1, 1633, 1634, 9999, 674.5, 1e9])
-    return `is of month ${String(entry.month)}`
   }),
-  ofPart(1, ({ entry }, chance) => {
+  ofPart(1, 'rows in the manifest', ({ entry }, chance) => {
     entry.rows = chance.pick([0, 1, Number(entry.rows) + 1, 2 ** 31, 2 ** 52])
-    return `has ${String(entry.rows)} rows in the manifest`
   }),
-  [
-    1,
-    (tale) => {
-      tale.parts.reverse()
-      return 'parts in another order'
-    },
-  ],
-  ofPart(1, ({ header }, chance) => {
+  ofPart(1, 'a field of the header', ({ header }, chance) => {
     const field = chance.pick(Object.keys(header))
     header[field] = field === 'kind' ? chance.pick(['readings', 'tides', 'catalog']) : strange(chance)
-    return `header: ${field}`
   }),
-  ofPart(1, (part, chance) => {
-    part.meta = strange(chance)
-    return `meta is ${typeof part.meta}`
-  }),
+  ofPart(1, 'a strange meta', (part, chance) => void (part.meta = strange(chance))),
   // Columns.
   ofColumn(12, 'one value', (column, chance) => {
-    if (column.values.length === 0) return 'none'
-    const at = chance.below(column.values.length)
-    const value = someValue(column, chance)
-    column.values[at] = value
-    return `${value} at ${at}`
+    if (column.values.length > 0)
+      column.values[chance.below(column.values.length)] = someValue(column, chance)
   }),
   ofColumn(3, 'all values alike', (column, chance) => void column.values.fill(someValue(column, chance))),
   ofColumn(2, 'two values exchanged', ({ values }, chance) => {
     const [a, b] = [chance.below(values.length), chance.below(values.length)]
     if (values.length > 1) [values[a], values[b]] = [values[b], values[a]]
   }),
-  ofColumn(
-    2,
-    'left out',
-    (column, _chance, part) => void part.columns.splice(part.columns.indexOf(column), 1),
-  ),
-  ofColumn(2, 'there twice', (column, chance, part) => {
-    part.columns.splice(chance.below(part.columns.length), 0, { ...column, values: column.values.slice() })
+  ofColumn(2, 'left out', (column, _chance, columns) => void columns.splice(columns.indexOf(column), 1)),
+  ofColumn(2, 'there twice', (column, chance, columns) => {
+    columns.splice(chance.below(columns.length), 0, { ...column, values: column.values.slice() })
   }),
-  ofColumn(
-    2,
-    'renamed',
-    (column, chance) => void (column.name = chance.percent(50) ? strange(chance) : 'time'),
-  ),
+  ofColumn(2, 'renamed', (column, chance) => {
+    column.name = chance.percent(50) ? strange(chance) : 'time'
+  }),
   ofColumn(4, 'of another type', (column, chance) => {
-    const type = chance.pick(Object.keys(ARRAYS) as Type[])
-    column.values = ARRAYS[type].from(column.values as Float64Array)
-    column.type = type
-    return type
+    column.type = chance.pick(Object.keys(ARRAYS) as Type[])
+    column.values = ARRAYS[column.type].from(column.values as Float64Array)
   }),
   ofColumn(3, 'of another length', (column, chance) => {
-    const length = chance.pick([
-      0,
-      1,
-      column.values.length - 1,
-      column.values.length + 1,
-      column.values.length * 2,
-    ])
-    resized(column, Math.max(0, length))
-    return String(length)
+    const { type, values } = column
+    const length = chance.pick([0, 1, Math.max(0, values.length - 1), values.length + 1, values.length * 2])
+    column.values = new ARRAYS[type](length)
+    column.values.set(values.subarray(0, length))
   }),
-  ofColumn(3, 'claims', (column, chance) => {
-    const field = chance.pick(['name', 'type', 'length', 'offset'])
-    column.claims[field] = chance.percent(50)
+  ofColumn(3, 'claims', ({ claims }, chance) => {
+    claims[chance.pick(['name', 'type', 'length', 'offset'])] = chance.percent(50)
       ? strange(chance)
       : chance.pick([0, 64, 128, 192, 2 ** 31, 2 ** 40, 'u8', 'f64'])
-    return field
   }),
   // What stands beside them.
-  inMeta(8, 'changed', (parent, key, chance) => {
-    parent[key] = strange(chance)
-    return typeof parent[key]
+  inMeta(8, 'changed', (parent, key, chance) => void (parent[key] = strange(chance))),
+  inMeta(2, 'left out', (parent, key) => {
+    if (Array.isArray(parent)) parent.splice(Number(key), 1)
+    else delete parent[key]
   }),
-  inMeta(
-    2,
-    'left out',
-    (parent, key) => void (Array.isArray(parent) ? parent.splice(Number(key), 1) : delete parent[key]),
-  ),
   inMeta(2, 'there twice', (parent, key) => {
     if (Array.isArray(parent)) parent.push(parent[Number(key)])
     else parent[`${key}x`] = parent[key]
@@ -468,48 +345,39 @@ const LIES: readonly Weighted[] = [
   inMeta(1, 'with the key __proto__', (parent) => {
     Object.defineProperty(parent, '__proto__', { value: { polluted: true }, enumerable: true })
   }),
-  inMeta(1, 'a million of it', (parent, key) => {
-    if (!Array.isArray(parent)) return 'no list'
+  inMeta(1, 'hundreds of thousands of it', (parent, key) => {
+    if (!Array.isArray(parent)) return
     const value: unknown = parent[Number(key)]
     for (let i = 0; i < 200_000; i++) parent.push(value)
-    return ''
   }),
-  ofPart(1, ({ meta }) => {
-    if (typeof meta === 'object' && meta !== null) {
+  ofPart(1, 'meta: much that nobody asked for', ({ meta }) => {
+    if (typeof meta === 'object' && meta !== null)
       Object.assign(meta, { more: Array.from({ length: 300_000 }, () => ({})) })
-    }
-    return 'meta: much that nobody asked for'
   }),
-  // Stored indexes.
-  inTree(6, 'a byte', (values, chance) => void (values[chance.below(values.length)] = chance.below(65_536))),
-  inTree(
-    3,
-    'a byte of its head',
-    (values, chance) => void (values[chance.below(Math.min(16, values.length))] = chance.below(256)),
-  ),
-  // Bytes.
+  inTree(6, 'a value', Infinity, 65_536),
+  inTree(3, 'a byte of its head', 16, 256),
   inBytes(8, 'a bit of the header', (bytes, chance) => {
     bytes[chance.below(headerEnd(bytes))] ^= 1 << chance.below(8)
-    return bytes
   }),
   inBytes(4, 'a byte of the header', (bytes, chance) => {
-    bytes[chance.below(headerEnd(bytes))] = chance.pick([
-      0, 0x80, 0x90, 0xc0, 0xc1, 0xc7, 0xc9, 0xd4, 0xd6, 0xdd, 0xdf, 0xff,
-    ])
-    return bytes
+    bytes[chance.below(headerEnd(bytes))] = chance.pick(HEADS)
   }),
   inBytes(1, 'a bomb of lists', (_bytes, chance) => bomb(chance.pick([3, 20, 200]))),
   inBytes(1, 'nothing', () => new Uint8Array(0)),
 ]
 
-const WEIGHTED = LIES.flatMap(([weight, lie]) => Array.from({ length: weight }, () => lie))
+const WEIGHTED = LIES.flatMap((lie) => Array.from({ length: lie.weight }, () => lie))
 
 /** A snapshot with one to three things about it made wrong, and what they are. The same for the same seed. */
 export function lieAbout(truth: Tale, seed: number): { what: string; telling: Telling } {
   const chance = new Chance(seed)
   const tale = copyOf(truth)
   const count = chance.pick([1, 1, 1, 2, 3])
-  const what: string[] = []
-  for (let i = 0; i < count && tale.parts.length > 0; i++) what.push(chance.pick(WEIGHTED)(tale, chance))
-  return { what: `seed ${seed}: ${what.join('; ')}`, telling: tell(tale) }
+  const told: string[] = []
+  for (let i = 0; i < count && tale.parts.length > 0; i++) {
+    const { what, tell: makeWrong } = chance.pick(WEIGHTED)
+    makeWrong(tale, chance)
+    told.push(what)
+  }
+  return { what: `seed ${seed}: ${told.join('; ')}`, telling: tell(tale) }
 }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, MEASURES, type Column, type MeasureName } from '../../src/sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { codeLimits } from '../../src/sea/row-batch.ts'
 import { finish, type Steps } from '../../src/system/steps.ts'
-import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
+import type { Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { checkMonth } from '../../src/snapshot/check-snapshot.ts'
@@ -95,24 +95,6 @@ test('A peak period that is the period in every row is kept once.', () => {
     monthPart('readings', tableOf(3, { significantHeight: heights, period, peakPeriod: [8000, 7000, 7100] })),
   )
   assert.ok(other.columns.has('peakPeriod'))
-})
-
-test('A part without a column of the rows, or with one of another type or length, is refused.', () => {
-  const table = tableOf(3, { significantHeight: [1, 2, 3], waterTemperature: [1, 2, 3] })
-  const broken = (name: string, column: Column | null): void => {
-    const part = monthPart('readings', table)
-    if (column === null) part.columns.delete(name)
-    else part.columns.set(name, column)
-    assert.throws(() => readMonth(part, MONTH, 'readings-0'), SnapshotError, name)
-  }
-  for (const name of ['buoy', 'start', 'time']) {
-    broken(name, null)
-    broken(name, Int32Array.of(1, 2, 3))
-  }
-  broken('significantHeight', Uint16Array.of(1, 2))
-  broken('significantHeight', Int16Array.of(1, 2, 3))
-  broken('waterTemperature', Uint16Array.of(1, 2, 3))
-  broken('period', Float64Array.of(1, 2, 3))
 })
 
 /** The check of a month of readings, as a server reads it. */

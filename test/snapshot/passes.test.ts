@@ -1,12 +1,10 @@
-/** The passes part: newest first, parts of a pass become one, and a part that is not whole is refused. */
+/** The passes part: newest first, parts of a pass become one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Bounds } from '../../src/sea/geo.ts'
-import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
-import type { Column } from '../../src/sea/columns.ts'
 import { checkPasses } from '../../src/snapshot/check-snapshot.ts'
 import { passesPart } from '../../src/snapshot/make-passes.ts'
 import { readPasses } from '../../src/snapshot/part-kinds.ts'
@@ -189,57 +187,4 @@ test('An impossible pass ends the build, and the error names it.', () => {
   for (const [more, message] of refused) {
     assert.throws(() => build([pass(1, more)]), { name: 'BuildError', message }, JSON.stringify(more))
   }
-})
-
-test('A part that does not hold together is refused, whatever was changed.', () => {
-  const records = [
-    pass(2, {
-      observations: [
-        { buoy: 1, time: START + 6100 },
-        { buoy: 2, time: START + 6000 },
-      ],
-    }),
-    pass(1),
-  ]
-  const changed: [name: string, column: Column | null][] = [
-    ['mission', Uint8Array.of(1, 99)],
-    ['mission', Uint8Array.of(1)],
-    ['mission', null],
-    ['cycle', Uint32Array.of(81, 100_000)],
-    ['cycle', Int32Array.of(81, 81)],
-    ['number', Uint16Array.of(2, 0)],
-    ['number', Uint16Array.of(2)],
-    ['started', Uint32Array.of(START + 3000, START + 6000)],
-    ['ended', Uint32Array.of(START + 6100, START)],
-    ['ended', Uint32Array.of(START + 6099, START + 5500)],
-    ['south', Float64Array.of(-10, 11)],
-    ['north', Float64Array.of(10, NaN)],
-    ['west', Float64Array.of(20, 181)],
-    ['east', Float64Array.of(25)],
-    ['first', Uint32Array.of(0, 2)],
-    ['first', Uint32Array.of(0, 3, 2)],
-    ['first', Uint32Array.of(1, 2, 2)],
-    ['first', Uint32Array.of(0, 1, 1)],
-    ['buoy', Uint32Array.of(102, 101)],
-    ['buoy', Uint32Array.of(0, 102)],
-    ['buoy', Uint32Array.of(101)],
-    ['time', Uint32Array.of(START + 6100, START + 5999)],
-  ]
-  for (const [name, value] of changed) {
-    const { part, rows } = passesPart(records, (handle) => handle + 100, null)
-    const columns = new Map(part.columns)
-    if (value === null) columns.delete(name)
-    else columns.set(name, value)
-    const bytes = encodePart({ ...part, columns } satisfies Part)
-    assert.throws(
-      () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf('passes', rows)),
-      { name: 'SnapshotError', message: new RegExp(`^${FILE}: `) },
-      `${name} ${value?.join(' ')}`,
-    )
-  }
-  const { bytes, rows } = build(records)
-  assert.throws(
-    () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf('passes', rows + 1)),
-    SnapshotError,
-  )
 })

@@ -4,7 +4,6 @@ import { Tides, type TideColumns } from '../../src/index/tides.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { openedOf } from '../answered.ts'
-import { SnapshotError } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'
@@ -80,56 +79,6 @@ test('A harbour with an unknown constituent is a fault of the source.', () => {
   const [harbour] = HARBOURS
   const strange = { ...harbour, constituents: [{ name: 'X9Y', amplitude: 1, phase: 0 }] }
   assert.throws(() => tidesPart([strange]), BuildError)
-})
-
-test('A part that does not hold together is refused.', () => {
-  const refused: [change: (columns: TideColumns) => Partial<TideColumns>, reason: RegExp][] = [
-    [() => ({ start: Uint32Array.of(0, 1, 2) }), /disagree/],
-    [() => ({ start: Uint32Array.of(0, 3, 3) }), /rows and harbours disagree/],
-    [() => ({ start: Uint32Array.of(0, 4_000_000_000, 3) }), /rows and harbours disagree/],
-    [() => ({ identifiers: ['b', 'a'] }), /do not ascend/],
-    [() => ({ constituents: ['LAMBDA2', 'M2', 'Y7Z'] }), /not known/],
-    [() => ({ constituent: Uint16Array.of(0, 1, 9) }), /no name/],
-    [() => ({ credit: Uint16Array.of(0, 7) }), /no credit/],
-    [() => ({ lat: Float64Array.of(0, 91) }), /on the globe/],
-    [() => ({ constituents: ['LAMBDA2', 'M2', 'm2'] }), /"m2" is not known/],
-    [() => ({ constituents: ['LAMBDA2', 'S2', 'M2'] }), /names of constituents do not ascend/],
-    [() => ({ constituents: ['LAMBDA2', 'M2', '9O9O9O27'] }), /"9O9O9O27" is not known/],
-    [() => ({ constituents: ['LAMBDA2', 'M2', 'M98'] }), /"M98" is not known/],
-    [
-      () => ({ constituents: Array.from({ length: 513 }, () => 'M2') }),
-      /names 513 constituents, at most 512 are read/,
-    ],
-    [
-      () => ({
-        start: Uint32Array.of(0, 1, 2_000_001),
-        constituent: new Uint16Array(2_000_001),
-        amplitude: new Float32Array(2_000_001),
-        phase: new Float32Array(2_000_001),
-      }),
-      /a harbour has 2000000 constituents, at most 512 are read/,
-    ],
-    [() => ({ datumOffset: Float64Array.of(0, NaN) }), /impossible datum/],
-    [() => ({ datumOffset: Float64Array.of(0, 1e300) }), /impossible datum/],
-    [() => ({ amplitude: Float32Array.of(1, NaN, 1) }), /limits/],
-    [() => ({ amplitude: Float32Array.of(1, 21, 1) }), /limits/],
-    [() => ({ phase: Float32Array.of(1, -1, 1) }), /limits/],
-  ]
-  for (const [change, reason] of refused) {
-    const columns = columnsOf(HARBOURS)
-    assert.throws(
-      () => checkTides({ ...columns, ...change(columns) }, entryOf('tides', 2)),
-      { name: 'SnapshotError', message: reason },
-      String(reason),
-    )
-  }
-  const { part } = tidesPart(HARBOURS)
-  for (const name of part.columns.keys()) {
-    const columns = new Map([...part.columns].filter(([known]) => known !== name))
-    assert.throws(() => readTides({ ...part, columns }, 'part'), SnapshotError, name)
-    const shorter = new Map(part.columns).set(name, part.columns.get(name)!.subarray(1))
-    assert.throws(() => readTides({ ...part, columns: shorter }, 'part'), /differ in length/, name)
-  }
 })
 
 test('A snapshot carries its harbours to the dataset, and one without harbours has no tides.', async (t) => {

@@ -23,11 +23,10 @@ async function startReplica(
   command: 'serve' | 'run',
   from: string,
   dir: string,
-  keys: string,
   nodeOptions = '',
 ): Promise<Replica> {
   const [port, admin] = [await freePort(), await freePort()]
-  const places = [`--from=${from}`, `--snapshots=${dir}`, `--keys=${keys}`]
+  const places = [`--from=${from}`, `--snapshots=${dir}`, `--keys=${emptyKeys(t)}`]
   const ports = [`--port=${port}`, `--admin-port=${admin}`]
   const more = ['--workers=1', '--poll=1s', '--drain-time=0', '--anonymous-quota=0']
   const env = { ...process.env, NODE_OPTIONS: nodeOptions }
@@ -68,8 +67,7 @@ test('A replica waits for its source with its port closed, follows it, and goes 
   mkdirSync(source)
   const web = await serveFolder(t, source)
   const dir = join(temporaryFolder(t), 'made', 'copy')
-  const keys = emptyKeys(t)
-  const one = await startReplica(t, 'serve', web.url, dir, keys)
+  const one = await startReplica(t, 'serve', web.url, dir)
   await until(async () => (await asked(one.admin, '/readyz'))?.status === 503, 'not ready')
   await one.says(/the port opens when the mirror/)
   assert.match(
@@ -96,7 +94,7 @@ test('A replica waits for its source with its port closed, follows it, and goes 
   assert.equal(existsSync(join(dir, 'builder.lock')), false)
 
   // Without its source it starts with what it has. `run` does the same, and builds nothing.
-  const two = await startReplica(t, 'run', web.url, dir, join(temporaryFolder(t), 'new.json'))
+  const two = await startReplica(t, 'run', web.url, dir)
   await until(async () => (await served(two)) === second, 'a start from the folder')
   assert.match(
     two.stderr,
@@ -112,7 +110,6 @@ test('A replica that is killed at any moment of a copy keeps the parts that have
   let id = await publish(source, 0)
   const web = await serveFolder(t, source)
   const dir = join(temporaryFolder(t), 'copy')
-  const keys = emptyKeys(t)
   // Parts take a second each, four at a time.
   web.faultOf = (name) =>
     name === MANIFEST_FILE
@@ -131,7 +128,7 @@ test('A replica that is killed at any moment of a copy keeps the parts that have
   let struck = 0
   for (let round = 1; round <= kills; round++) {
     const before = web.asked.length
-    const replica = await startReplica(t, 'serve', web.url, dir, keys)
+    const replica = await startReplica(t, 'serve', web.url, dir)
     await until(
       () => web.asked.slice(before).some(({ name }) => name !== MANIFEST_FILE),
       'a part is asked for',
@@ -144,13 +141,13 @@ test('A replica that is killed at any moment of a copy keeps the parts that have
     // What had come of another snapshot is no hindrance.
     if (held === id || round % 2 === 0) id = await publish(source, round)
   }
-  const last = await startReplica(t, 'serve', web.url, dir, keys)
+  const last = await startReplica(t, 'serve', web.url, dir)
   await until(async () => (await served(last)) === id, 'the whole copy')
   assert.deepEqual(await faultsOf(dir), [])
   assert.ok(struck > 0, `none of ${kills} was killed within a part`)
   // A copy that is under way does not keep a replica from ending, neither once nor twice.
   for (const signals of [1, 2]) {
-    const replica = signals === 1 ? last : await startReplica(t, 'serve', web.url, dir, keys)
+    const replica = signals === 1 ? last : await startReplica(t, 'serve', web.url, dir)
     web.asked.length = 0
     await publish(source, kills + signals)
     await until(() => web.asked.some(({ name }) => name !== MANIFEST_FILE), 'a copy')
@@ -190,7 +187,7 @@ test('What a library throws out of turn fails a look at the source, and ends no 
   writeFileSync(join(root, 'stray.mjs'), STRAY)
   const dir = join(root, 'copy')
   const preload = `--import=${join(root, 'stray.mjs')}`
-  const replica = await startReplica(t, 'serve', web.url, dir, emptyKeys(t), preload)
+  const replica = await startReplica(t, 'serve', web.url, dir, preload)
   await until(async () => (await served(replica)) === first, 'the snapshot, after all')
   assert.match(replica.stderr, /^fault: Error out of turn/m)
   // Without its message, which may quote an address with a key.

@@ -11,7 +11,7 @@ import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openSource } from '../../../src/sources/kinds.ts'
 import { openReadable } from '../../../src/snapshot/store/store-address.ts'
-import type { ReadableStore, StoreLimits } from '../../../src/snapshot/store/store.ts'
+import type { ReadableStore } from '../../../src/snapshot/store/store.ts'
 import { lineText } from '../../../src/system/log.ts'
 import { listening } from '../../listening.ts'
 import { temporaryFolder } from '../../live.ts'
@@ -56,20 +56,16 @@ export interface WebFolder {
   faultOf: (name: string) => Misbehaviour | null
   /** What the server offers. */
   offers: { etag: boolean; date: boolean }
-  /** Bytes of bodies that were sent. */
-  sent(): number
   close(): void
 }
 
 /** A web server on loopback that serves a folder. */
 export async function serveFolder(t: TestContext, dir: string): Promise<WebFolder> {
-  let sent = 0
   const web: WebFolder = {
     url: '',
     asked: [],
     faultOf: () => null,
     offers: { etag: true, date: true },
-    sent: () => sent,
     close: () => {
       server.closeAllConnections()
       server.close()
@@ -79,7 +75,6 @@ export async function serveFolder(t: TestContext, dir: string): Promise<WebFolde
     const name = (request.url ?? '/').slice('/data/'.length)
     const good = goodAnswer(dir, name, request, web.offers)
     web.asked.push({ name, status: good.status })
-    sent += good.bytes.length
     const fault = web.faultOf(name)
     if (fault !== null) fault(response, good)
     else response.writeHead(good.status, good.headers).end(good.bytes)
@@ -131,7 +126,6 @@ export function mirrorOf(
   address: string | ReadableStore,
   dir: string,
   options: Partial<MirrorOptions> = {},
-  limits: Partial<StoreLimits> = {},
 ): Mirrored {
   const lines: string[] = []
   const source =
@@ -139,7 +133,7 @@ export function mirrorOf(
       ? openReadable(address, {
           environment: {},
           random: () => 0.5,
-          limits: { ...SHORT_LIMITS, attempts: 2, ...PATIENT, ...limits },
+          limits: { ...SHORT_LIMITS, attempts: 2, ...PATIENT },
         })
       : address
   const mirror = new Mirror({
