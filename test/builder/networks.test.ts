@@ -46,20 +46,16 @@ const configured = (
   networks: Parameters<typeof fakeSource>[1] = [NORTH],
 ): Source => ({ ...fakeSource(buoys, networks), terms: terms(name), ...more })
 
-const failing = (name: string): Source => ({
-  ...configured(name, []),
-  async read(sink) {
-    sink.source(SOUTH)
-    const handle = sink.buoy(buoy('South', 'half', 10))
-    await fakeSource([buoy('South', 'half', 10, NOON + 600)], [SOUTH]).read(sink, {
-      asOf: null,
-      now: 0,
-      report: silentReport(),
-    })
-    assert.ok(handle >= 0, 'a handle')
-    throw new BuildError('garbled')
-  },
-})
+function failing(name: string): Source {
+  const whole = configured(name, [buoy('South', 'half', 10, NOON + 600)], {}, [SOUTH])
+  return {
+    ...whole,
+    async read(sink, context) {
+      await whole.read(sink, context)
+      throw new BuildError('garbled')
+    },
+  }
+}
 
 interface Built {
   /** `SOURCE IDENTIFIER`, by id. */
@@ -199,21 +195,17 @@ test('A buoy of two networks is the preferred one’s, unless that has fallen si
   const [{ times, examples }] = first.document.duplicates
   assert.deepEqual([times, examples, first.readings], [1, ['"North N: South S is 0.89 km away"'], 2])
   // South mentions its buoy without a reading: what the folder has of it counts.
-  assert.deepEqual((await build(out, pair(NOON - 3600 + 86_400, null), { prefer })).buoys, [
-    'North far',
-    'South S',
-  ])
-  assert.deepEqual((await build(out, pair(NOON + 86_400, null), { prefer })).buoys, [
-    'North far',
-    'South S',
-    'North N',
-  ])
-  assert.deepEqual((await build(out, pair(NOON + 86_400, NOON + 86_000), { prefer })).buoys, [
-    'North far',
-    'South S',
-  ])
-  assert.deepEqual((await build(out, pair(NOON, NOON), { prefer, sameWithinKm: 0.8 })).buoys.length, 3)
-  assert.deepEqual((await build(out, pair(NOON, NOON), { prefer: ['South'] })).buoys.length, 3)
+  for (const [north, south, buoys, more] of [
+    [NOON - 3600 + 86_400, null, 2, { prefer }],
+    [NOON + 86_400, null, 3, { prefer }],
+    [NOON + 86_400, NOON + 86_000, 2, { prefer }],
+    [NOON, NOON, 3, { prefer, sameWithinKm: 0.8 }],
+    [NOON, NOON, 3, { prefer: ['South'] }],
+  ] as const)
+    assert.equal(
+      (await build(out, pair(north, south), { ...more, prefer: [...more.prefer] })).buoys.length,
+      buoys,
+    )
 })
 
 test('An order of networks that names one which no source has is a warning with the networks that there are.', async (t) => {

@@ -4,7 +4,6 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
-import { checkFolder } from '../../src/builder/folder-check.ts'
 import { listKept, readHold, removeHold, resume, rollback } from '../../src/snapshot/retained.ts'
 import { lockFolder } from '../../src/snapshot/write-snapshot.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
@@ -12,8 +11,7 @@ import { startDrill } from '../faults/drill.ts'
 import { build as buildDemo } from '../faults/folder.ts'
 import { runCli, runCliWell } from '../live.ts'
 import { until } from '../until.ts'
-import { build, fakeSource, type FakeBuild, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
-import { fieldsOf } from '../fields.ts'
+import { build, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HALF_HOUR = 1800
@@ -22,53 +20,11 @@ const HALF_HOUR = 1800
 const latest = (step: number): FakeBuoy =>
   northBuoy('A', [{ time: NOON + step * HALF_HOUR, significantHeight: 1000 + step }])
 
-/** Builds what a feed gives at a step, and returns the snapshot's id; `lines` gets what the build says. */
-async function buildAt(
-  dir: string,
-  step: number,
-  lines: string[] = [],
-  options: FakeBuild = {},
-): Promise<string> {
-  const write = (text: string): void => void lines.push(text)
-  return (await build([fakeSource([latest(step)])], dir, { now: NOON, write, ...options })).id
-}
+/** Builds what a feed gives at a step, and returns the snapshot's id. */
+const buildAt = async (dir: string, step: number): Promise<string> =>
+  (await build([fakeSource([latest(step)])], dir, { now: NOON })).id
 
 const publishedId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
-
-/** Readings of a kept snapshot. */
-function readings(dir: string, id: string): number {
-  const { manifest } = listKept(dir).find((kept) => kept.id === id) ?? assert.fail(id)
-  return manifest!.parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
-}
-
-test('Builds after a rollback are kept and not published, each upon the one before, until it is resumed.', async (t) => {
-  const dir = folderOf(t)
-  const ids = [await buildAt(dir, 0), await buildAt(dir, 1)]
-  assert.deepEqual(await rollback(dir, null, NOON), { id: ids[0], asOf: NOON, held: true })
-  for (const step of [2, 3]) {
-    const lines: string[] = []
-    ids.push(await buildAt(dir, step, lines))
-    assert.match(
-      lines.join(''),
-      new RegExp(`kept snapshot ${ids[step]}, .* did not publish it: held since 2026-03-27T12:00:00Z`),
-    )
-    assert.equal(await publishedId(dir), ids[0])
-  }
-  assert.deepEqual(fieldsOf(listKept(dir), 'id', 'current', 'waiting'), [
-    [ids[0], true, false],
-    [ids[1], false, false],
-    [ids[2], false, true],
-    [ids[3], false, true],
-  ])
-  // The row of step 2 came once, that of step 1 was rolled back.
-  assert.equal(readings(dir, ids[3]), 3)
-  assert.equal((await resume(dir))?.id, ids[3])
-  assert.equal(await publishedId(dir), ids[3])
-  assert.equal(await resume(dir), null)
-  const next = await buildAt(dir, 4)
-  assert.equal(await publishedId(dir), next)
-  assert.deepEqual(await checkFolder(dir), [])
-})
 
 test('A command that stalled while its lock was taken over ends no hold.', async (t) => {
   const dir = folderOf(t)
@@ -111,19 +67,6 @@ test('Rollback repairs a lost or broken manifest: the published snapshot comes b
       const third = await buildAt(dir, 2)
       assert.equal(await publishedId(dir), isHeld ? first : third)
     }
-  }
-})
-
-test('A build goes upon what is kept where the manifest is lost, or where the first build was killed before it published.', async (t) => {
-  for (const isHeld of [false, true]) {
-    const dir = folderOf(t)
-    await buildAt(dir, 0)
-    await buildAt(dir, 1)
-    if (isHeld) await rollback(dir, null, NOON)
-    rmSync(join(dir, MANIFEST_FILE))
-    const third = await buildAt(dir, 2)
-    assert.equal(readings(dir, third), isHeld ? 2 : 3)
-    assert.equal(await publishedId(dir), isHeld ? undefined : third)
   }
 })
 

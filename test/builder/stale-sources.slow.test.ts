@@ -1,20 +1,19 @@
 /** Unreadable sources take nothing away: what each gave last stays until it is read or removed. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../../src/snapshot/part-kinds.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { resume } from '../../src/snapshot/retained.ts'
-import type { ReportDocument } from '../../src/builder/report-document.ts'
+import { reportLines, writeReport, type ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
 import { startDrill } from '../faults/drill.ts'
-import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { fieldsOf } from '../fields.ts'
 import { batchOf, catalogOf, folderOf, northBuoy, partOf, silentReport } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -164,7 +163,7 @@ async function begun(t: TestContext): Promise<string> {
 
 const contentIn = ({ id: _id, document: _document, ...content }: Built): object => content
 
-test('The report says which sources are silent, and since when.', async (t) => {
+test('The report and the status of a server say which sources are silent, and since when.', async (t) => {
   const out = await begun(t)
   const silent = source('two', {}, { fault: 'garbled' })
   for (const hours of [1, 2]) {
@@ -172,7 +171,14 @@ test('The report says which sources are silent, and since when.', async (t) => {
     const [one, two] = document.sources
     assert.deepEqual([one.refused, one.last_read], [null, null])
     assert.deepEqual([two.refused, two.last_read], ['garbled', '2026-03-27T12:00:00Z'])
+    writeReport(out, document)
+    assert.match(reportLines(document).join('\n'), /garbled; in use: what it gave at 2026-03-27T12:00:00Z/)
   }
+  assert.deepEqual(await contentOf(out), ALL)
+  const drill = await startDrill(t, out)
+  const { silent_sources: silentSources } = await drill.status()
+  assert.deepEqual(fieldsOf(silentSources, 'name', 'reason'), [['two', 'garbled']])
+  await drill.stop()
   const { document } = await build(out, [source('one', FIRST), source('new', {}, { fault: 'never there' })])
   assert.equal(document.sources[1].last_read, null)
 })
@@ -250,66 +256,4 @@ test('A build that loses much of any kind of part is refused.', async (t) => {
   }
   assert.equal((await build(out, [source('one', whole)])).id, id)
   await build(out, [source('one', losses.at(-1)![1])], { allowLoss: 1 })
-})
-
-const MORE_TABLES = {
-  'forecast/points.csv': [
-    'lat,lng,run,time,wave_height',
-    '45,-5,2024-03-01T00:00:00Z,2024-03-01T12:00:00Z,2.5',
-  ],
-  'spots.csv': ['id,name,lat,lng', '7,Le Four,47.2,-2.8'],
-  'passes.csv': [
-    'mission,cycle,number,started_at,ended_at,south,west,north,east',
-    'sentinel-3a,109,3,2024-03-01T10:20:00Z,2024-03-01T10:50:00Z,-80,-20,80,10',
-  ],
-  'pass_observations.csv': [
-    'mission,cycle,number,source,identifier,time',
-    'sentinel-3a,109,3,Skytrack,V0001,2024-03-01T10:31:52Z',
-  ],
-  'harbours.csv': ['identifier,name,lat,lng,datum_offset,credit', 'h1,Le Croisic,47.3,-2.5,3.2,made up'],
-  'constituents.csv': ['harbour,constituent,amplitude,phase', 'h1,M2,1.7,110.5'],
-}
-
-test('Of two sources of a configuration the second, past --max-bad or gone, keeps all that it gave; report and status tell since when.', async (t) => {
-  const root = temporaryFolder(t)
-  const small = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
-  for (const name of ['one', 'two']) cpSync(small, join(root, name), { recursive: true })
-  for (const [file, lines] of Object.entries(MORE_TABLES)) {
-    mkdirSync(dirname(join(root, 'two', file)), { recursive: true })
-    writeFileSync(join(root, 'two', file), `${lines.join('\n')}\n`)
-  }
-  const config = join(root, 'groundswell.config.json')
-  const sources = ['one', 'two'].map((name) => ({ name, kind: 'csv', folder: name }))
-  writeFileSync(config, JSON.stringify({ sources }))
-  const out = join(root, 'snapshots')
-  const command = ['build', '--config', config, '--out', out]
-  await runCliWell(command)
-  const before = await contentOf(out)
-  assert.ok(
-    before.points.length > 0 && before.harbours !== '' && before.spots.length > 0,
-    JSON.stringify(before),
-  )
-  assert.equal(before.observations, 1)
-  const drill = await startDrill(t, out)
-  const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.reload()) })
-  assert.deepEqual((await status()).silent_sources, [])
-
-  const table = join(root, 'two', 'buoys.csv')
-  writeFileSync(table, `${readFileSync(table, 'utf8').split('\n')[0]}\nthis,is\nno,table\n`)
-  const { code, stderr } = await runCli(command)
-  assert.equal(code, 0, stderr)
-  assert.match(stderr, /two is left out: .*buoys\.csv: /)
-  assert.match(stderr, /two: what it gave at 20\S+Z stays$/m)
-  assert.deepEqual(await contentOf(out), before)
-  rmSync(join(root, 'two'), { recursive: true })
-  await runCliWell(command)
-  assert.deepEqual(await contentOf(out), before)
-
-  const [silent, ...others] = (await status()).silent_sources as { [name: string]: unknown }[]
-  assert.deepEqual(others, [])
-  assert.equal(silent.name, 'two')
-  assert.match(String(silent.reason), /there is no folder/)
-  assert.ok(Number(silent.age_seconds) >= 0 && Number(silent.age_seconds) < 600)
-  assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: what it gave at 20\S+Z/)
-  await drill.stop()
 })

@@ -14,6 +14,7 @@ export interface Status {
   listeners: { open: number }
   snapshot: { id: string } | null
   reload: { last_error: string | null; loaded: number; refused: number }
+  silent_sources: { name: string; reason: string }[]
   workers: { wanted: number; serving: number; replaced: number }
   memory: NodeJS.MemoryUsage
 }

@@ -1,6 +1,6 @@
 /** Exports: what other programs read in them, which files stay, and what failures leave behind. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -63,49 +63,47 @@ function expectedRows(world: readonly FakeBuoy[]): object[] {
 const sortKey = ({ identifier, time }: { identifier: string; time: string }): string =>
   `${identifier} ${time}`
 
-const code = (max: number) => fc.option(fc.nat(max), { nil: undefined, freq: 4 })
-/** A build takes periods of 0 out. */
-const seconds = fc.option(fc.integer({ min: 1, max: 60_000 }), { nil: undefined, freq: 4 })
-/** A maximum that is one and a half times the significant height: builds take implausible ones out. */
-const heights = fc
-  .record({ height: code(25_000), hasMaximum: fc.boolean() })
-  .map(({ height, hasMaximum }) => ({
-    significantHeight: height,
-    maximumHeight: hasMaximum && height !== undefined ? Math.round(height * 1.5) : undefined,
-  }))
-const others = fc.record({
-  time: fc.integer({ min: at('2026-01-20T00:00:00Z'), max: at('2026-03-10T00:00:00Z') }),
-  period: seconds,
-  peakPeriod: seconds,
-  direction: code(35_999),
-  waterTemperature: fc.option(fc.integer({ min: -500, max: 4500 }), { nil: undefined }),
-  // A build takes winds of more than 300 km/h out.
-  windSpeed: code(30_000),
-})
-const swells = fc.record({
-  swellHeight: code(25_000),
-  swellDirection: code(35_999),
-  windWavePeriod: seconds,
-})
+/** Codes that a build takes: no period of 0, no wind of more than 300 km/h. */
+const CODES = {
+  significantHeight: [0, 25_000],
+  period: [1, 60_000],
+  peakPeriod: [1, 60_000],
+  direction: [0, 35_999],
+  waterTemperature: [-500, 4500],
+  windSpeed: [0, 30_000],
+} as const
+const SWELL_CODES = {
+  swellHeight: [0, 25_000],
+  swellDirection: [0, 35_999],
+  windWavePeriod: [1, 60_000],
+} as const
+const codesOf = (bounds: { readonly [name: string]: readonly [min: number, max: number] }) =>
+  fc.record(
+    Object.fromEntries(Object.entries(bounds).map(([name, [min, max]]) => [name, fc.integer({ min, max })])),
+    { requiredKeys: [] },
+  )
+const times = fc.integer({ min: at('2026-01-20T00:00:00Z'), max: at('2026-03-10T00:00:00Z') })
 const rowAt = fc
-  .tuple(others, heights, fc.option(swells, { nil: undefined, freq: 1 }))
-  .map((parts) => Object.assign({}, ...parts) as FakeRow)
+  .tuple(times, codesOf(CODES), fc.boolean(), fc.option(codesOf(SWELL_CODES), { nil: {}, freq: 1 }))
+  .map(([time, codes, hasMaximum, swell]): FakeRow => {
+    const row: FakeRow = { time, ...codes, ...swell }
+    // Builds take implausible maxima out.
+    if (hasMaximum && row.significantHeight !== undefined)
+      row.maximumHeight = Math.round(row.significantHeight * 1.5)
+    return row
+  })
 const worlds = fc.array(fc.uniqueArray(rowAt, { selector: ({ time }) => time, maxLength: 12 }), {
   minLength: 1,
   maxLength: 5,
 })
 
 /** A buoy for each list of rows, in turns of two networks. */
-const worldOf = (lists: readonly (readonly object[])[]): FakeBuoy[] =>
+const worldOf = (lists: readonly (readonly FakeRow[])[]): FakeBuoy[] =>
   lists.map((rows, i) => ({
     ...SMALL_WORLD[i % 2],
     identifier: `B${i}`,
     name: `Buoy ${i}`,
-    rows: (rows as FakeRow[])
-      .map(
-        (row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)) as never,
-      )
-      .toSorted((a: FakeRow, b: FakeRow) => a.time - b.time),
+    rows: rows.toSorted((a, b) => a.time - b.time),
   }))
 
 test('DuckDB reads from the files every reading of random snapshots.', async (t) => {
@@ -175,25 +173,6 @@ test('A Parquet file has times in UTC, doubles, units and credit.', async (t) =>
     `SELECT min(id) AS least, min(buoy_id) AS buoy, min(epoch(time)) AS first FROM ${march}`,
   )
   assert.equal(Number(ids['least']), Number(ids['buoy']) * 1e10 + Number(ids['first']))
-})
-
-test('Months that did not change keep their files, and replaced files go.', async (t) => {
-  const { dir, out } = await exported(t)
-  const inodes = (): string[] => filesIn(out).map((file) => `${file} ${statSync(join(out, file)).ino}`)
-  const before = inodes()
-  assert.equal((await exportTo(dir, out)).written.files, 0)
-  // South's reading is in the same part as North's and Sky's of March.
-  await build([fakeSource(grown(1))], dir)
-  const { written } = await exportTo(dir, out)
-  assert.deepEqual([written.files, written.rows], [1, 2])
-  const after = inodes()
-  for (const [some, others] of [
-    [before, after],
-    [after, before],
-  ]) {
-    const changed = some.filter((file) => !others.includes(file) && !file.startsWith('files.json'))
-    assert.match(changed.join(), /^readings\/south\/2026-03-\w+\.parquet \d+$/)
-  }
 })
 
 /** Readings of three buoys in two years that are over, and in the months of the last one. */
@@ -315,18 +294,6 @@ test('A file that somebody removed or cut is written again.', async (t) => {
 })
 
 test('Networks of any name get folders that are safe on every system.', async (t) => {
-  const names = [
-    '../../etc',
-    'Météo-France',
-    '日本',
-    'a/b\\c:d',
-    ' ',
-    'CON',
-    'x'.repeat(300),
-    '.hidden',
-    '%2e%2e',
-  ]
-  for (const name of names) assert.match(folderOf(name), /^[a-z0-9][a-z0-9-]{0,79}$/, name)
   assert.equal(folderOf('Météo-France'), 'meteo-france')
   assert.notEqual(folderOf('日本'), folderOf('中国'))
   fc.assert(
@@ -349,7 +316,6 @@ test('Networks of any name get folders that are safe on every system.', async (t
   assert.equal(list.files.filter(({ kind }) => kind === 'readings').length, 3)
 })
 
-const NAMES = ['', 'Météo', '"\u0000']
 const listOf = (name: string): FileList => ({
   address: null,
   snapshot: 'ab'.repeat(12),
@@ -375,7 +341,8 @@ const listOf = (name: string): FileList => ({
 })
 
 test('A list comes back through its bytes, and one that lies is refused in one sentence.', () => {
-  for (const name of NAMES) assert.deepEqual(decodeList(encodeList(listOf(name)), 'x'), listOf(name))
+  for (const name of ['', 'Météo', '"\u0000'])
+    assert.deepEqual(decodeList(encodeList(listOf(name)), 'x'), listOf(name))
   for (const field of ['path', 'kind', 'format', 'network', 'month', 'rows', 'bytes', 'sha256', 'start'])
     for (const lie of ['../x', -1, 1.5, {}, 'readings/../../x.parquet', true, undefined]) {
       const document = JSON.parse(encodeList(listOf('a')).toString()) as {

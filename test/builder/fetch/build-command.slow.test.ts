@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type { ReportDocument } from '../../../src/builder/report-document.ts'
 import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
 import { startProgram } from '../../started_program.ts'
-import { FAULTS, startOrigin } from './origin.ts'
+import { startOrigin, status } from './origin.ts'
 
 const SECRET = 'b7c1-very-secret'
 
@@ -85,7 +85,7 @@ test('A dry run writes nothing, a build fetches and reports, and a run serves wh
   )
   assert.equal((await runCli(['build', '--out', out])).code, 2)
 
-  origin.chance = () => FAULTS.broken
+  origin.chance = () => status(500)
   const places = [`--snapshots=${join(root, 'other')}`, `--keys=${join(root, 'keys.json')}`]
   const usual = ['--port=0', '--workers=1', '--every=0', '--admin-port=off']
   const run = startProgram(t, ['run', `--config=${config}`, ...places, ...usual])

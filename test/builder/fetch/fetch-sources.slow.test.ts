@@ -15,7 +15,7 @@ import {
 import { timestampText } from '../../../src/sea/time.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { temporaryFolder } from '../../live.ts'
-import { FAULTS, startOrigin, type Fault, type Origin } from './origin.ts'
+import { startOrigin, status, type Fault, type Origin } from './origin.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const LIMITS = { connectMs: 1000, answerMs: 300, stallMs: 300, slowestBytesPerSecond: 0, wholeMs: 5000 }
@@ -118,86 +118,140 @@ test('A file is fetched once, then only confirmed, and fetched again when it has
   assert.deepEqual(readdirSync(folder).toSorted(), ['.fetched.json', 'data'])
 })
 
-const CUT = /^the server cut the connection \(4 attempts\)$/
+/** Sends a redirect. */
+const leadTo =
+  (location: string): Fault =>
+  (response) => {
+    response.writeHead(302, { location }).end()
+  }
 
-const WRONG: {
-  [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number; limits?: typeof LIMITS } | null
-} = {
-  notFound: { reason: /^HTTP status 404$/, attempts: 1 },
-  broken: { reason: /^HTTP status 500 \(4 attempts\)$/, attempts: 4 },
-  busy: { reason: /^HTTP status 503 \(4 attempts\)$/, attempts: 4 },
-  busyForLong: { reason: /^HTTP status 429$/, attempts: 1 },
-  silent: { reason: /^the server did not answer in time|not done within/, attempts: 4 },
-  stalled: { reason: /^the server stopped sending|not done within/, attempts: 4 },
-  drip: { reason: /^not done within 5 s, all attempts together$/, attempts: 1, limits: PATIENT },
-  cut: { reason: CUT, attempts: 4 },
-  cutChunked: { reason: CUT, attempts: 4 },
-  longLength: { reason: CUT, attempts: 4 },
-  // The protocol gives no means to notice: see the test below.
-  shortLength: null,
-  bomb: { reason: /^has more than 5000 bytes$/, attempts: 1 },
-  badGzip: { reason: /^the compressed answer is damaged \(4 attempts\)$/, attempts: 4 },
-  unaskedEncoding: { reason: /encoding/, attempts: 1 },
-  huge: { reason: /^has more than 5000 bytes$/, attempts: 1 },
-  loop: { reason: /^redirected more than 5 times$/, attempts: 6 },
-  toFile: { reason: /^redirects to an address that is not followed$/, attempts: 1 },
-  page: { reason: /^the answer is a web page$/, attempts: 1 },
-  empty: { reason: /^the answer is empty$/, attempts: 1 },
-  closes: { reason: CUT, attempts: 4 },
-  endlessHeaders: { reason: /^the headers of the answer are too large \(4 attempts\)$/, attempts: 4 },
-  endlessChunks: { reason: /^has more than 5000 bytes$/, attempts: 1 },
-  brokenChunk: { reason: /does not answer in HTTP|cut the connection/, attempts: 4 },
-  cutOld: { reason: CUT, attempts: 4 },
-  toPrivate: { reason: /^leads to an address that is not public/, attempts: 1 },
-  nonsense: { reason: /^127\.0\.0\.1:\d+ does not answer in HTTP; is it https:.*attempts\)$/, attempts: 4 },
+/** A byte now and then, for ever. */
+const drip: Fault = (response) => {
+  response.writeHead(200, { 'content-length': 4000 })
+  const timer = setInterval(() => response.write('1'), 20)
+  response.once('close', () => clearInterval(timer))
 }
 
-for (const [name, wrong] of Object.entries(WRONG)) {
-  if (wrong === null) continue
+/** Half of a body, and the end of the connection. */
+const cut =
+  (headersOf: (body: Buffer) => { [name: string]: number }): Fault =>
+  (response, body) => {
+    response.writeHead(200, headersOf(body)).write(body.subarray(0, body.length >> 1))
+    setTimeout(() => response.destroy(), 10)
+  }
+
+const whole =
+  (headers: { [name: string]: string }, packed: (body: Buffer) => Buffer | string): Fault =>
+  (response, body) => {
+    response.writeHead(200, headers).end(packed(body))
+  }
+
+/** A hundred megabytes in a hundred kilobytes: members of a gzip file stand one behind the other. */
+const BOMB = Buffer.concat(Array(100).fill(gzipSync(Buffer.alloc(2 ** 20, 49))))
+const CUT = /^the server cut the connection \(4 attempts\)$/
+const TOO_LONG = /^has more than 5000 bytes$/
+
+/** Wrong answers, what is said of each, and after how many attempts. */
+const WRONG: [name: string, fault: Fault, reason: RegExp, attempts: number, limits?: typeof LIMITS][] = [
+  ['no such file', status(404), /^HTTP status 404$/, 1],
+  ['a fault of the server', status(500), /^HTTP status 500 \(4 attempts\)$/, 4],
+  ['busy for a day', status(429, { 'retry-after': '86400' }), /^HTTP status 429$/, 1],
+  ['silence', () => {}, /^the server did not answer in time|not done within/, 4],
+  [
+    'one byte and no more',
+    (response, body) => {
+      response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, 1))
+    },
+    /^the server stopped sending|not done within/,
+    4,
+  ],
+  ['a trickle', drip, /^not done within 5 s, all attempts together$/, 1, PATIENT],
+  ['a cut', cut(({ length }) => ({ 'content-length': length })), CUT, 4],
+  ['a cut without a length', cut(() => ({})), CUT, 4],
+  ['no answer', ({ socket }) => void socket?.destroy(), CUT, 4],
+  ['a bomb', whole({ 'content-encoding': 'gzip' }, () => BOMB), TOO_LONG, 1],
+  [
+    'half of a gzip file',
+    whole({ 'content-encoding': 'gzip' }, (body) => gzipSync(body).subarray(0, -12)),
+    /^the compressed answer is damaged \(4 attempts\)$/,
+    4,
+  ],
+  ['another encoding', whole({ 'content-encoding': 'br' }, (body) => body), /encoding/, 1],
+  [
+    'a huge length',
+    (response) => void response.writeHead(200, { 'content-length': 2 ** 31 }).write('1'),
+    TOO_LONG,
+    1,
+  ],
+  [
+    'no end',
+    (response) => {
+      response.writeHead(200, {})
+      const timer = setInterval(() => response.write('1,2,3,4\n'.repeat(10_000)), 5)
+      response.once('close', () => clearInterval(timer))
+    },
+    TOO_LONG,
+    1,
+  ],
+  [
+    'headers without end',
+    ({ socket }) => {
+      socket?.write('HTTP/1.1 200 OK\r\n')
+      const timer = setInterval(() => socket?.write(`X-Many: ${'x'.repeat(4000)}\r\n`), 5)
+      socket?.once('close', () => clearInterval(timer))
+    },
+    /^the headers of the answer are too large \(4 attempts\)$/,
+    4,
+  ],
+  ['a circle', leadTo('?again'), /^redirected more than 5 times$/, 6],
+  ['the way to a file', leadTo('file:///etc/hostname'), /^redirects to an address that is not followed$/, 1],
+  ['the way inside', leadTo('http://169.254.169.254/latest'), /^leads to an address that is not public/, 1],
+  [
+    'a page',
+    whole({ 'content-type': 'text/html' }, () => '\n<!DOCTYPE html><title>Error</title>'),
+    /^the answer is a web page$/,
+    1,
+  ],
+  ['nothing', whole({}, () => ''), /^the answer is empty$/, 1],
+  [
+    'another protocol',
+    ({ socket }) => void socket?.end('SSH-2.0-OpenSSH_9.6\r\n'),
+    /^127\.0\.0\.1:\d+ does not answer in HTTP; is it https:.*attempts\)$/,
+    4,
+  ],
+]
+
+for (const [name, fault, reason, attempts, limits] of WRONG) {
   test(`The last good file stays when the answer is wrong, and the other network comes: ${name}.`, async (t) => {
     const [origin, good] = [await startOrigin(t), await startOrigin(t)]
     for (const { files } of [origin, good]) files.set('/a.csv', GOOD)
     const other = { url: `${good.url}/a.csv`, to: 'a.csv' }
     const others = [{ name: 'Other', kind: 'csv', folder: 'other', refresh: '30m', fetch: [other] }]
-    const { limits } = wrong
     const entry = { url: `${origin.url}/a.csv`, to: 'a.csv', maxBytes: 5000 }
     const { folder, fetchAll } = drill(t, origin, [entry], { limits, others, allowed: [good] })
     await fetchAll()
     origin.seen.length = 0
-    const fault: Fault = FAULTS[name as keyof typeof FAULTS]
     origin.chance = () => fault
-    origin.files.set('/a.csv', `${GOOD}${GOOD}`)
     const [outcome, second] = await fetchAll(NOON + 1800)
     assert.deepEqual([second.unchanged, second.failed], [1, 0], 'the other network')
-    assert.equal(outcome.failed, 1, 'failed')
-    assert.equal(outcome.oldest, timestampText(NOON), 'says how old the file is')
-    assert.match(outcome.failures[0].reason, wrong.reason)
+    assert.deepEqual([outcome.failed, outcome.oldest], [1, timestampText(NOON)], 'says how old the file is')
+    assert.match(outcome.failures[0].reason, reason)
     assert.equal(outcome.failures[0].used_from, timestampText(NOON))
-    assert.equal(origin.seen.length, wrong.attempts, 'attempts')
+    assert.equal(origin.seen.length, attempts, 'attempts')
     assert.equal(readFileSync(join(folder, 'a.csv'), 'utf8'), GOOD)
     assert.deepEqual(readdirSync(folder).toSorted(), ['.fetched.json', 'a.csv'])
   })
 }
 
-test('An answer that is longer than it said is cut there, and the connection is not used again.', async (t) => {
-  const origin = await startOrigin(t)
-  origin.files.set('/a.csv', GOOD)
-  origin.faults.set('/a.csv', { fault: FAULTS.shortLength, count: 1 })
-  const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'a.csv' }])
-  await fetch()
-  const text = readFileSync(join(folder, 'a.csv'), 'utf8')
-  assert.ok(GOOD.startsWith(text), 'nothing but the beginning')
-})
-
 test('A passing failure is tried again with growing pauses, and what the server asks for is heeded.', async (t) => {
   const origin = await startOrigin(t)
   origin.files.set('/a.csv', GOOD)
-  origin.faults.set('/a.csv', { fault: FAULTS.broken, count: 3 })
+  origin.faults.set('/a.csv', { fault: status(500), count: 3 })
   const { fetch, waits } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'a.csv' }], { refresh: '1s' })
   assert.equal((await fetch()).fetched, 1)
   assert.deepEqual(waits, [0.5, 1, 2])
   waits.length = 0
-  origin.faults.set('/a.csv', { fault: FAULTS.busy, count: 2 })
+  origin.faults.set('/a.csv', { fault: status(503, { 'retry-after': '2' }), count: 2 })
   assert.equal((await fetch(NOON + 10)).unchanged, 1)
   assert.deepEqual(waits, [2, 2])
 })
@@ -211,7 +265,7 @@ test('A network that trickles has one limit for all of its files and attempts, a
   const { folder, fetch } = drill(t, origin, entries, { fetchWithin: '2s' })
   assert.equal((await fetch()).fetched, 6)
   origin.seen.length = 0
-  origin.chance = () => FAULTS.drip
+  origin.chance = () => drip
   const began = performance.now()
   const outcome = await fetch(NOON + 1800)
   assert.ok(performance.now() - began < 30_000, 'six files of four tries of five seconds take two minutes')
@@ -271,7 +325,7 @@ test('Secrets go to the host they are for and nowhere else, and no message holds
   assert.equal(origin.seen[0].headers.authorization, 'abc')
   assert.equal(other.seen[0].headers.authorization, undefined)
   assert.equal(other.seen[0].path, '/b.csv')
-  origin.chance = () => FAULTS.notFound
+  origin.chance = () => status(404)
   const outcome = await fetch(NOON + 10)
   assert.ok(outcome.failed === 1 && !JSON.stringify(outcome).includes('abc'), 'no secret is shown')
 })

@@ -13,7 +13,7 @@ import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { openReadable } from '../../../src/snapshot/store/store-address.ts'
 import { listening } from '../../listening.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
-import { startOrigin, type Origin } from './origin.ts'
+import { startOrigin } from './origin.ts'
 
 const NOW = Date.UTC(2026, 2, 27, 12) / 1000
 /** Long enough for a good server on a busy machine, short for one that says nothing. */
@@ -116,40 +116,6 @@ for (const [name, send] of Object.entries(CLOSING)) {
   })
 }
 
-const NETWORKS = ['one', 'two', 'three']
-
-/** The files of a network with one buoy. */
-function filesOf(network: string): { [path: string]: Buffer } {
-  const rows = Array.from({ length: 100 }, (_, i) => {
-    const time = new Date((NOW - 1800 * i) * 1000).toISOString()
-    return `${network},${network}1,${time},1.${i % 10}`
-  })
-  return {
-    '/sources.csv': Buffer.from(`name,network,credit,licence\n${network},coastal,x,CC0-1.0\n`),
-    '/buoys.csv': Buffer.from(
-      `source,identifier,name,lat,lng,country,timezone,virtual\n${network},${network}1,Buoy ${network},43.4,-${5 + NETWORKS.indexOf(network)},FR,Europe/Paris,\n`,
-    ),
-    '/rows.csv': Buffer.from(`source,identifier,time,significant_height\n${rows.join('\n')}\n`),
-  }
-}
-
-async function startNetworks(t: TestContext): Promise<{ file: string; origins: Map<string, Origin> }> {
-  const origins = new Map<string, Origin>()
-  const sources = []
-  for (const name of NETWORKS) {
-    const origin = await startOrigin(t)
-    origins.set(name, origin)
-    for (const [path, body] of Object.entries(filesOf(name))) origin.files.set(path, body)
-    const files = ['sources.csv', 'buoys.csv', 'rows.csv'].map((path) => ({
-      url: `${origin.url}/${path}`,
-      to: path === 'rows.csv' ? 'readings/rows.csv' : path,
-      maxBytes: 1_000_000,
-    }))
-    sources.push({ name, files })
-  }
-  return { file: configurationOf(t, sources), origins }
-}
-
 /** Makes what a socket says throw, as a library may, before anything else looks at it. */
 const STRAY = `
 import { subscribe } from 'node:diagnostics_channel'
@@ -163,21 +129,27 @@ subscribe('http.client.request.start', ({ request }) => {
 `
 
 test('What a library throws out of turn fails its file by name, and the others are published.', async (t) => {
-  const { file, origins } = await startNetworks(t)
-  const configuration = JSON.parse(readFileSync(file, 'utf8')) as {
-    sources: { fetch: { url: string; to: string }[] }[]
-  }
-  for (const [i, { fetch }] of configuration.sources.entries()) {
-    // One network throws in an event, and one leaves a promise alone.
-    const name = ['rows', 'rows-reject'][i] ?? 'lines'
-    fetch[2].url = fetch[2].url.replace('rows', name)
-    const origin = origins.get(NETWORKS[i])!
-    // What throws takes several reads of a socket, so that one of them comes after the response has begun.
-    const rows = name === 'rows' ? '#'.repeat(500_000) : filesOf(NETWORKS[i])['/rows.csv']
-    origin.files.set(`/${name}.csv`, rows)
-    origin.chance = () => (response, body) => response.writeHead(200, { connection: 'close' }).end(body)
-  }
-  writeFileSync(file, JSON.stringify(configuration))
+  const origin = await startOrigin(t)
+  // One network throws in an event, and one leaves a promise alone.
+  const sources = Object.entries({ one: 'rows', two: 'rows-reject', three: 'lines' }).map(
+    ([name, rows], i) => {
+      const line = `${name},1,${new Date(NOW * 1000).toISOString()},1.5\n`
+      const texts = {
+        'sources.csv': `name,network\n${name},coastal\n`,
+        'buoys.csv': `source,identifier,name,lat,lng\n${name},1,Buoy ${name},43.4,-${5 + i}\n`,
+        // What throws takes several reads of a socket, so that one of them comes after the response has begun.
+        [`readings/${rows}.csv`]:
+          rows === 'rows' ? '#'.repeat(500_000) : `source,identifier,time,significant_height\n${line}`,
+      }
+      const files = Object.entries(texts).map(([to, text]) => {
+        origin.files.set(`/${name}/${to}`, text)
+        return { url: `${origin.url}/${name}/${to}`, to }
+      })
+      return { name, files }
+    },
+  )
+  const file = configurationOf(t, sources)
+  origin.chance = () => (response, body) => response.writeHead(200, { connection: 'close' }).end(body)
   const preload = join(temporaryFolder(t), 'stray.mjs')
   writeFileSync(preload, STRAY)
   const out = join(temporaryFolder(t), 'snapshots')

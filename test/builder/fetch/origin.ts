@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import { gzipSync } from 'node:zlib'
 import { listening } from '../../listening.ts'
 
 /** What is wrong with an answer. Each takes the bytes that a good one would have. */
@@ -78,102 +77,9 @@ export async function startOrigin(t: TestContext): Promise<Origin> {
   return origin
 }
 
-const status =
+/** Answers with a status, and a page. */
+export const status =
   (code: number, headers: { [name: string]: string } = {}): Fault =>
   (response) => {
     response.writeHead(code, { 'content-type': 'text/html', ...headers }).end('<html>no</html>')
   }
-
-/** Members of a gzip file stand one behind the other. */
-const MEGABYTE = gzipSync(Buffer.alloc(2 ** 20, 49))
-
-export const FAULTS = {
-  notFound: status(404),
-  broken: status(500),
-  busy: status(503, { 'retry-after': '2' }),
-  busyForLong: status(429, { 'retry-after': '86400' }),
-  /** Says nothing. */
-  silent: () => {},
-  /** Sends its headers and one byte, and no more. */
-  stalled: (response, body) => {
-    response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, 1))
-  },
-  /** A byte now and then, for ever. */
-  drip: (response) => {
-    response.writeHead(200, { 'content-length': 4000 })
-    const timer = setInterval(() => response.write('1'), 20)
-    response.once('close', () => clearInterval(timer))
-  },
-  cut: (response, body) => {
-    response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, body.length >> 1))
-    setTimeout(() => response.destroy(), 10)
-  },
-  cutChunked: (response, body) => {
-    response.writeHead(200, {}).write(body.subarray(0, body.length >> 1))
-    setTimeout(() => response.destroy(), 10)
-  },
-  longLength: (response, body) => {
-    response.strictContentLength = false
-    response.writeHead(200, { 'content-length': body.length + 10, connection: 'close' }).end(body)
-    setTimeout(() => response.destroy(), 10)
-  },
-  shortLength: (response, body) => {
-    response.strictContentLength = false
-    response.writeHead(200, { 'content-length': body.length - 10 }).end(body)
-  },
-  /** A hundred megabytes in a hundred kilobytes. */
-  bomb: (response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.concat(Array(100).fill(MEGABYTE)))
-  },
-  badGzip: (response, body) => {
-    const packed = gzipSync(body)
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed.subarray(0, packed.length - 12))
-  },
-  unaskedEncoding: (response, body) => {
-    response.writeHead(200, { 'content-encoding': 'br' }).end(body)
-  },
-  huge: (response) => {
-    response.writeHead(200, { 'content-length': 2 ** 31 }).write('1')
-  },
-  loop: (response) => {
-    response.writeHead(302, { location: '?again' }).end()
-  },
-  toFile: (response) => {
-    response.writeHead(302, { location: 'file:///etc/hostname' }).end()
-  },
-  page: (response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('\n<!DOCTYPE html><title>Error 500</title>')
-  },
-  empty: (response) => {
-    response.writeHead(200, { 'content-length': 0 }).end()
-  },
-  nonsense: (response) => {
-    response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n')
-  },
-  closes: (response) => {
-    response.socket?.destroy()
-  },
-  endlessHeaders: ({ socket }) => {
-    socket?.write('HTTP/1.1 200 OK\r\n')
-    const timer = setInterval(() => socket?.write(`X-Many: ${'x'.repeat(4000)}\r\n`), 5)
-    socket?.once('close', () => clearInterval(timer))
-  },
-  /** As fast as they are taken, nearly. */
-  endlessChunks: (response) => {
-    response.writeHead(200, {})
-    const timer = setInterval(() => response.write('1,2,3,4\n'.repeat(10_000)), 5)
-    response.once('close', () => clearInterval(timer))
-  },
-  brokenChunk: ({ socket }, body) => {
-    socket?.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-    socket?.end(`5\r\n${body.toString('latin1', 0, 5)}\r\nzz\r\n`)
-  },
-  /** HTTP/1.0, and half of what it says. */
-  cutOld: ({ socket }, body) => {
-    socket?.write(`HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
-    socket?.end(body.subarray(0, body.length >> 1))
-  },
-  toPrivate: (response) => {
-    response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
-  },
-} satisfies { [name: string]: Fault }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { buildSnapshot } from '../../../src/builder/run-build.ts'
-import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import {
   beginPublishing,
   pendingSnapshot,
@@ -11,7 +10,7 @@ import {
   type Outcome,
 } from '../../../src/builder/publishing/publish-to-prefix.ts'
 import type { BuiltSnapshot } from '../../../src/builder/publish.ts'
-import { decodeCommit, type Commit } from '../../../src/builder/publishing/prefix.ts'
+import { decodeCommit, Prefix, type Commit } from '../../../src/builder/publishing/prefix.ts'
 import { readCatalog } from '../../../src/snapshot/catalog.ts'
 import type { Manifest } from '../../../src/snapshot/manifest.ts'
 import { decodePart } from '../../../src/snapshot/part-columns.ts'
@@ -38,7 +37,6 @@ export interface BuilderOptions {
   keep?: number
   clock?: () => number
   store?: Store
-  environment?: { [name: string]: string | undefined }
   limits?: Partial<StoreLimits>
 }
 
@@ -52,11 +50,7 @@ export class Builder {
     this.dir = join(folder, name)
     this.#options = options
     this.store =
-      options.store ??
-      openStub(stub, {
-        ...(options.environment !== undefined && { environment: options.environment }),
-        ...(options.limits !== undefined && { limits: options.limits }),
-      })
+      options.store ?? openStub(stub, options.limits === undefined ? {} : { limits: options.limits })
   }
 
   async build(

@@ -10,6 +10,7 @@ import { runCli, temporaryFolder } from '../../live.ts'
 import { rounds } from '../../rounds.ts'
 import { IMPATIENT } from '../../snapshot/store/opened.ts'
 import { type Fault, stubFor } from '../../snapshot/store/stub_s3.ts'
+import { readingsOf } from '../fake_source.ts'
 import { Builder, buoyAt, commitsOf, expectSound, sceneFor, currentId } from './builders.ts'
 
 test('A bucket with something else in it is refused before anything is put there.', async (t) => {
@@ -185,6 +186,7 @@ test('A store that answers 503, hangs, or cuts connections leaves the folder as 
   }
   stub.faultOf = () => null
   assert.ok(await new Builder(folder, 'one', stub).publish())
+  assert.equal(readingsOf(commitsOf(stub)[1].manifest), 1 + WAITING.length, 'also what came meanwhile')
   expectSound(stub)
 })
 

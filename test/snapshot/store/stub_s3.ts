@@ -21,8 +21,6 @@ export interface StubOptions {
   conditions?: 'honour' | 'ignore' | 'refuse' | 'only If-None-Match'
   /** Epoch milliseconds; what Date and LastModified say, and what signatures are compared with. */
   clock?: () => number
-  /** By so much faster objects age in listings: 288 makes a day of five minutes. */
-  ageFactor?: number
   /** Objects of one page of a listing. */
   pageSize?: number
   port?: number
@@ -108,7 +106,6 @@ export class StubS3 {
       anonymous: 'nothing',
       conditions: 'honour',
       clock: Date.now,
-      ageFactor: 1,
       pageSize: 1000,
       ...options,
     }
@@ -306,7 +303,7 @@ export class StubS3 {
       const { bytes, etag, modified } = this.objects.get(key)!.at(-1)!
       const name =
         query.get('encoding-type') === 'url' ? escapeUri(key).replaceAll('%2F', '/') : escapeXml(key)
-      return `<Contents><Key>${name}</Key><LastModified>${new Date(this.#aged(modified)).toISOString()}</LastModified><ETag>${escapeXml(etag)}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
+      return `<Contents><Key>${name}</Key><LastModified>${new Date(modified).toISOString()}</LastModified><ETag>${escapeXml(etag)}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
     })
     const next = isTruncated
       ? `<NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64')}</NextContinuationToken>`
@@ -314,11 +311,6 @@ export class StubS3 {
     return Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${this.options.bucket}</Name><KeyCount>${page.length}</KeyCount>${query.get('encoding-type') === 'url' ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join('')}</ListBucketResult>`,
     )
-  }
-
-  #aged(modified: number): number {
-    const now = this.options.clock()
-    return now - (now - modified) * this.options.ageFactor
   }
 
   async #send(
