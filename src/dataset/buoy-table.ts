@@ -29,7 +29,7 @@ export type OrdinalOf = (row: number) => number
 const DEGREE = 'degree'
 
 /** Members of an item in their order. */
-const ITEMS = {
+export const ITEMS = {
   list: 'id name slug lat lng source source_identifier last_reading_time readings_count last_reading timezone',
   detail:
     'id name slug lat lng source source_identifier last_reading_time readings_count last_reading timezone country dtz',
@@ -156,7 +156,7 @@ function lastReadingColumns(
 
 function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   const { catalog, passes } = dataset
-  const rowOf = (row: number): number => passes.newestOf(ordinalOf(row))
+  const rowOf = (row: number): number => passes.indexes.newest[ordinalOf(row)]
   const isLeftOut = (row: number): boolean => catalog.virtual[ordinalOf(row)] === 0
   const { id, satellitePassId, externalId, name, platform } = passColumns(dataset, (row) => row)
   return [
@@ -222,7 +222,7 @@ export function passColumns({ passes }: Dataset, rowOf: (row: number) => number)
     missionName: named('mission.name', ({ name }) => name),
     startedAt: time('started_at', (row) => columns.started[rowOf(row)]),
     endedAt: time('ended_at', (row) => columns.ended[rowOf(row)]),
-    buoyCount: integer('buoy_count', (row) => passes.buoyCount[rowOf(row)]),
+    buoyCount: integer('buoy_count', (row) => passes.indexes.buoyCount[rowOf(row)]),
     observationCount: integer('observation_count', (row) => passes.observationCount(rowOf(row))),
     south: degrees('south'),
     west: degrees('west'),

@@ -48,7 +48,7 @@ export function passesOf({ passes }: Dataset, query: QueryOf<typeof parameters>)
   const { mission: slug, active_only: activeOnly, since, limit } = query
   const mission = slug === undefined ? null : missionOfSlug(slug)
   if (mission === undefined) throw notFound('Satellite mission not found')
-  const group = mission === null ? passes.everywhere : passes.ofMission(mission.index)
+  const group = mission === null ? passes.indexes.everywhere : passes.ofMission(mission.index)
   const rows = activeOnly ? group.fresh : group.all
   const count = since === undefined ? rows.length : passes.countSince(rows, since.epoch)
   return rows.subarray(0, Math.min(limit, count))

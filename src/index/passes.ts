@@ -36,7 +36,7 @@ export const NO_COLUMNS = Object.fromEntries(
   Object.entries(PASS_COLUMNS).map(([name, Type]) => [name, new Type(name === 'first' ? 1 : 0)]),
 ) as unknown as PassColumns
 
-/** What lists ask of passes, by row unless a comment names another index. */
+/** By row unless a comment names another index. */
 export interface PassIndexes {
   readonly buoyCount: Uint32Array
   readonly everywhere: PassGroup
@@ -48,24 +48,18 @@ export interface PassIndexes {
 
 export class Passes {
   readonly columns: PassColumns
+  readonly indexes: PassIndexes
   readonly count: number
-  readonly buoyCount: Uint32Array
-  readonly everywhere: PassGroup
-  readonly #byMission: ReadonlyMap<number, PassGroup>
-  readonly #newest: Int32Array
 
   /** `indexes` as `passIndexes` made them of the same columns, which are null without passes. */
   constructor(columns: PassColumns | null, indexes: PassIndexes) {
     this.columns = columns ?? NO_COLUMNS
+    this.indexes = indexes
     this.count = this.columns.mission.length
-    this.buoyCount = indexes.buoyCount
-    this.everywhere = indexes.everywhere
-    this.#byMission = indexes.byMission
-    this.#newest = indexes.newest
   }
 
   ofMission(index: number): PassGroup {
-    return this.#byMission.get(index) ?? NO_PASSES
+    return this.indexes.byMission.get(index) ?? NO_PASSES
   }
 
   /** How many of `rows` (newest first) began at or after `since`, epoch seconds. */
@@ -77,10 +71,5 @@ export class Passes {
   observationCount(row: number): number {
     const { first } = this.columns
     return first[row + 1] - first[row]
-  }
-
-  /** The pass that gave a buoy its newest observation, or −1. */
-  newestOf(ordinal: number): number {
-    return this.#newest[ordinal]
   }
 }

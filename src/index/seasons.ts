@@ -26,14 +26,8 @@ export function lastDayOfMonth(month: number): number {
   return daysInMonth(A_LEAP_YEAR, month)
 }
 
-/** The season that starts in `year`: [start, end), epoch seconds. */
-export interface SeasonSpan {
-  readonly start: number
-  readonly end: number
-}
-
-/** Start and end are equal for 29 February alone in a year without it. */
-export function seasonSpan(zone: Zone, dates: SeasonDates, year: number): SeasonSpan {
+/** The season that starts in `year`, epoch seconds; empty for 29 February alone in a year without it. */
+function seasonSpan(zone: Zone, dates: SeasonDates, year: number): { start: number; end: number } {
   const { first, days } = seasonDays(dates, year)
   return { start: zone.firstInstant(first * DAY), end: zone.firstInstant((first + days) * DAY) }
 }
@@ -45,30 +39,12 @@ export function lastCompleteSeason(zone: Zone, dates: SeasonDates, asOf: number)
   return year
 }
 
-export interface SeasonYears {
-  readonly startYear: number
-  readonly endYear: number
-}
-
-/** Years to answer: by default ten up to the last complete season. A string is the reason for a refusal. */
-export function seasonYears(
-  startYear: number | undefined,
-  endYear: number | undefined,
-  lastComplete: number,
-): SeasonYears | 'start after end' | 'too many seasons' {
-  const end = endYear ?? lastComplete
-  const start = startYear ?? end - DEFAULT_SEASONS + 1
-  if (start > end) return 'start after end'
-  if (end - start + 1 > MOST_SEASONS) return 'too many seasons'
-  return { startYear: start, endYear: end }
-}
-
-export function isOverNewYear({ startMonth, startDay, endMonth, endDay }: SeasonDates): boolean {
+function isOverNewYear({ startMonth, startDay, endMonth, endDay }: SeasonDates): boolean {
   return endMonth < startMonth || (endMonth === startMonth && endDay < startDay)
 }
 
 /** First day of a season, since 1970, and its number of days (0 to 366). */
-export function seasonDays(dates: SeasonDates, year: number): { first: number; days: number } {
+function seasonDays(dates: SeasonDates, year: number): { first: number; days: number } {
   const { startMonth, startDay, endMonth, endDay } = dates
   const endYear = isOverNewYear(dates) ? year + 1 : year
   // A missing 29 February counts as 1 March, which is right for a start only.
@@ -78,7 +54,7 @@ export function seasonDays(dates: SeasonDates, year: number): { first: number; d
 }
 
 /** Days of a season before the ordinal left empty for 29 February; Infinity where none is left empty. */
-export function daysBeforeLeapGap(dates: SeasonDates, year: number, first: number): number {
+function daysBeforeLeapGap(dates: SeasonDates, year: number, first: number): number {
   const startsBefore = dates.startMonth <= 2
   const endsAfter = dates.endMonth > 2 || (dates.endMonth === 2 && dates.endDay === 29)
   const spans = isOverNewYear(dates) ? startsBefore || endsAfter : startsBefore && endsAfter
@@ -95,7 +71,9 @@ const HOURS_OF_DAY = 24
 /** Lists of rows, each ascending in time over its segments. */
 export type SeriesLists = () => readonly (readonly MeasureRows[])[]
 
-export interface SeriesQuery extends SeasonYears {
+export interface SeriesQuery {
+  readonly startYear: number
+  readonly endYear: number
   readonly zone: Zone
   readonly dates: SeasonDates
   readonly bucket: Bucket
@@ -104,12 +82,7 @@ export interface SeriesQuery extends SeasonYears {
   /** The snapshot's time, epoch seconds. */
   readonly asOf: number
   /** The buoy's days as known without its rows, or null. */
-  readonly known: KnownDays | null
-}
-
-export interface KnownDays {
-  readonly aggregates: Aggregates
-  readonly ordinal: number
+  readonly known: { readonly aggregates: Aggregates; readonly ordinal: number } | null
 }
 
 export interface SeriesYear {
@@ -132,18 +105,18 @@ function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boo
 export class Series {
   length = 0
   /** Hundredths of the unit, halves rounded away from 0; directions in whole degrees, or `NO_VALUE`. */
-  value = new Int32Array(0)
+  readonly value: Int32Array
   /** Samples in the bucket, at least 1. */
-  count = new Uint32Array(0)
+  readonly count: Uint32Array
 
   readonly #query: SeriesQuery
   readonly #lists: SeriesLists
   #opened: Samples | null = null
   /** Bucket i of the season is [#edges[i], #edges[i + 1]), with the ordinal `#ordinals[i]`. */
-  #edges = new Float64Array(0)
-  #ordinals = new Uint16Array(0)
+  readonly #edges: Float64Array
+  readonly #ordinals: Uint16Array
   #buckets = 0
-  #bucket = new Uint16Array(0)
+  readonly #bucket: Uint16Array
   readonly #days: DayValues = {
     value: new Int32Array(DAYS_OF_LEAP_YEAR),
     count: new Int32Array(DAYS_OF_LEAP_YEAR),
@@ -152,21 +125,17 @@ export class Series {
   constructor(query: SeriesQuery, lists: SeriesLists) {
     this.#query = query
     this.#lists = lists
-  }
-
-  get #samples(): Samples {
-    const { measure, aggregation } = this.#query
-    return (this.#opened ??= new Samples(this.#lists(), measure, aggregation))
-  }
-
-  #makeRoom(): void {
-    if (this.#edges.length > 0) return
-    const most = Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[this.#query.bucket])
+    const most = Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[query.bucket])
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
+  }
+
+  get #samples(): Samples {
+    const { measure, aggregation } = this.#query
+    return (this.#opened ??= new Samples(this.#lists(), measure, aggregation))
   }
 
   /**
@@ -247,7 +216,6 @@ export class Series {
   }
 
   #layOut(year: number): void {
-    this.#makeRoom()
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
     const hours = HOURS[bucket]

@@ -136,64 +136,32 @@ function forecastTable(request: MakeRequest): Table {
   }
 }
 
-const columnsOf = (
-  member: string,
-  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
-): RecordColumn[] =>
-  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
-    name: `${member}.${name}`,
-    kind,
-    unit,
-  }))
+const KINDS = new Set(['integer', 'time', 'text', 'flag'])
+
+/** `members`: the name of each with its kind, or with its unit where it is a number. */
+const columnsOf = (object: string, members: string): RecordColumn[] =>
+  members.split(', ').map((member) => {
+    const [name, word] = member.split(' ')
+    const kind = KINDS.has(word) ? (word as RecordColumn['kind']) : 'number'
+    const unit = kind === 'time' ? 'UTC' : kind === 'number' ? word : ''
+    return { name: `${object}.${name}`, kind, unit }
+  })
 
 const COLUMNS: readonly RecordColumn[] = [
-  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
-  ...columnsOf('forecast', {
-    waves_height: ['number', 'm'],
-    waves_period: ['number', 's'],
-    waves_direction: ['text'],
-    wind_speed: ['number', 'km/h'],
-    wind_direction: ['text'],
-    swell_height: ['number', 'm'],
-    swell_period: ['number', 's'],
-    swell_direction: ['text'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading', {
-    exists: ['flag'],
-    significient_height: ['number', 'm'],
-    maximum_height: ['number', 'm'],
-    direction_degrees: ['number', 'degree'],
-    period: ['number', 's'],
-    time: ['time'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
-  ...columnsOf('tide', {
-    height: ['number', 'm'],
-    time: ['time'],
-    direction: ['text'],
-    seconds_to_next_tide_change: ['integer', 's'],
-    next_tide: ['text'],
-    next_tide_height: ['number', 'm'],
-    harbor: ['text'],
-  }),
-  ...columnsOf('metadata', {
-    forecast_updated_at: ['time'],
-    reading_age_minutes: ['number', 'min'],
-    tide_source: ['text'],
-  }),
-  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
+  ...columnsOf('location', 'lat degree, lng degree, timezone text'),
+  ...columnsOf('forecast', 'waves_height m, waves_period s, waves_direction text'),
+  ...columnsOf('forecast', 'wind_speed km/h, wind_direction text'),
+  ...columnsOf('forecast', 'swell_height m, swell_period s, swell_direction text, wave_energy kJ/m'),
+  ...columnsOf('reading', 'exists flag, significient_height m, maximum_height m, direction_degrees degree'),
+  ...columnsOf('reading', 'period s, time time, wave_energy kJ/m'),
+  ...columnsOf('reading.buoy', 'id integer, name text, distance_km km'),
+  ...columnsOf('tide', 'height m, time time, direction text, seconds_to_next_tide_change s'),
+  ...columnsOf('tide', 'next_tide text, next_tide_height m, harbor text'),
+  ...columnsOf('metadata', 'forecast_updated_at time, reading_age_minutes min, tide_source text'),
+  ...columnsOf('units', 'height text, speed text'),
 ]
-
-const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
-
-const SPOT_COLUMNS = columnsOf('spot', {
-  id: ['integer'],
-  name: ['text'],
-  lat: ['number', 'degree'],
-  lng: ['number', 'degree'],
-})
+const MODEL_COLUMNS = columnsOf('metadata', 'forecast_model text, forecast_credit text')
+const SPOT_COLUMNS = columnsOf('spot', 'id integer, name text, lat degree, lng degree')
 
 /** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
 function conditionsTable(request: MakeRequest): Table {

@@ -3,11 +3,11 @@ import { hasMeasure } from '../index/latest.ts'
 import { type Measure, MEASURES } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import {
+  DEFAULT_SEASONS,
   lastCompleteSeason,
   lastDayOfMonth,
   MOST_SEASONS,
   type SeasonDates,
-  seasonYears,
   Series,
   type SeriesLists,
   type SeriesQuery,
@@ -63,7 +63,7 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   let lists: ReturnType<SeriesLists> | null = null
   const rows = (): ReturnType<SeriesLists> =>
     (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure)))
-  const known = bucket === 'day' ? { aggregates: dataset.aggregates, ordinal } : null
+  const known = { aggregates: dataset.aggregates, ordinal }
   return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
 }
 
@@ -167,27 +167,28 @@ function seasonOf(query: Query): SeasonDates {
   return dates
 }
 
-/** @throws ApiError 422 for a start after the end, or more seasons than an answer holds. */
-function yearsOf(
-  { start_year: start, end_year: end }: Query,
+/** By default ten up to the last complete season. @throws ApiError 422 for none, or more than an answer holds */
+export function yearsOf(
+  query: Pick<Query, 'start_year' | 'end_year'>,
   clock: Zone,
   dates: SeasonDates,
   asOf: number,
-): { startYear: number; endYear: number } {
-  const years = seasonYears(start, end, lastCompleteSeason(clock, dates, asOf))
-  if (years === 'start after end') {
+): Pick<SeriesQuery, 'startYear' | 'endYear'> {
+  const endYear = query.end_year ?? lastCompleteSeason(clock, dates, asOf)
+  const startYear = query.start_year ?? endYear - DEFAULT_SEASONS + 1
+  if (startYear > endYear) {
     throw impossible(
       'start_year',
       'Parameter start_year is after the last season. Allowed: a start_year that is not after end_year',
     )
   }
-  if (years === 'too many seasons') {
+  if (endYear - startYear + 1 > MOST_SEASONS) {
     throw impossible(
       'start_year',
       `Parameter start_year asks for too many seasons. Allowed: at most ${MOST_SEASONS}`,
     )
   }
-  return years
+  return { startYear, endYear }
 }
 
 const POINT_INDEX = new Literal('{"bucket_index":')
@@ -203,7 +204,7 @@ const YEAR_BYTES = 128
 const POINT_BYTES = 176
 
 /** A season in each piece: of hours, some 1.3 MB. */
-export function seriesJson(
+function seriesJson(
   summaries: Fragments,
   ordinal: number,
   metric: string,

@@ -2,6 +2,7 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
  * unit. Objects require all their keys: a missing measurement is `null`.
  */
+import { ITEMS } from '../dataset/buoy-table.ts'
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -83,12 +84,6 @@ const position = {
   lat: measure('degrees', 'Latitude', { minimum: -90, maximum: 90 }),
   lng: measure('degrees', 'Longitude', { minimum: -180, maximum: 180 }),
 }
-const source = text('Name of the network that the data come from.')
-const source_identifier = text('Identifier of the buoy at its source.')
-const timezone = zoneName('IANA name of the time zone at the buoy.')
-const dtz = zoneName("The buoy's IANA time zone again, under a name that some clients expect.")
-const country = orNull(text('English name of the country that the buoy belongs to.'))
-
 const measured = {
   significient_height: height(
     'Significant wave height. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling',
@@ -148,32 +143,24 @@ const spans = {
     last: time('When it had its last value'),
   }),
 }
-const lastReading = refOrNull('ReadingSummary', 'The newest reading; `null` while the buoy has none.')
-const listed = {
+/** Members of buoys, under their names on the wire. */
+const MEMBERS: Properties = {
   id,
   name,
   slug,
   ...position,
-  source,
-  source_identifier,
+  source: text('Name of the network that the data come from.'),
+  source_identifier: text('Identifier of the buoy at its source.'),
+  timezone: zoneName('IANA name of the time zone at the buoy.'),
+  dtz: zoneName("The buoy's IANA time zone again, under a name that some clients expect."),
+  country: orNull(text('English name of the country that the buoy belongs to.')),
   last_reading_time: orNull(time('Time of the newest reading')),
   readings_count: count('Readings of this buoy in the snapshot.'),
-  last_reading: lastReading,
-  timezone,
+  last_reading: refOrNull('ReadingSummary', 'The newest reading; `null` while the buoy has none.'),
 }
-const summary = { name, ...position, source, dtz }
-const mapped = {
-  id,
-  name,
-  slug,
-  ...position,
-  timezone,
-  source,
-  last_reading_time: listed.last_reading_time,
-  last_reading: lastReading,
-}
-const range = (description: string): Schema =>
-  object(description, { start: time('First moment'), end: time('Last moment, included') })
+/** @param names as in `ITEMS` */
+const membersOf = (names: string): Properties =>
+  Object.fromEntries(names.split(' ').map((member) => [member, MEMBERS[member]]))
 
 const missionSlug = text('Identifier of the mission: a value of the parameter `mission`.')
 const missionName = text('Name of the mission.')
@@ -184,6 +171,9 @@ const passTexts = {
   satellite: text('Satellite, cycle and pass in short: `s3a-145-687`.'),
   platform: text('Name of the satellite.'),
 }
+const mapped = membersOf('id name slug lat lng timezone source last_reading_time last_reading')
+const range = (description: string): Schema =>
+  object(description, { start: time('First moment'), end: time('Last moment, included') })
 
 /** Arrays of values that may be missing, by name. */
 const hourly = (values: Properties): Properties =>
@@ -274,7 +264,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     ...position,
     buoys: list(ref('NearestBuoy'), 'The nearest three active buoys, however far they are.'),
   }),
-  BuoyOfReadings: object('A buoy with readings on the page.', { id, name, slug, ...position, source }),
+  BuoyOfReadings: object('A buoy with readings on the page.', membersOf('id name slug lat lng source')),
   ReadingSummary: object('The part of a reading that lists and details of buoys contain.', {
     uuid,
     ...measured,
@@ -288,36 +278,19 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     }),
     ...optional(extras),
   }),
-  Buoy: object('A buoy in a list.', listed),
+  Buoy: object('A buoy in a list.', membersOf(ITEMS.list)),
   BuoyDetail: object('Everything about a buoy.', {
-    ...listed,
-    country,
-    dtz,
+    ...membersOf(ITEMS.detail),
     ...optional({ available: spans, ...rights }),
   }),
-  BuoySearchItem: object('A buoy that a search found.', {
-    id,
-    name,
-    slug,
-    ...position,
-    source,
-    source_identifier,
-    country,
-  }),
+  BuoySearchItem: object('A buoy that a search found.', membersOf(ITEMS.search)),
   NearestBuoy: object('A buoy and its distance.', {
-    id,
-    name,
-    ...position,
-    source,
-    source_identifier,
+    ...membersOf('id name lat lng source source_identifier'),
     distance_km: distance('Great-circle distance from the point, on a sphere of 6371 km'),
-    last_reading: lastReading,
+    last_reading: MEMBERS.last_reading,
   }),
   BuoyLastReading: object('A buoy and its newest reading in full.', {
-    id,
-    name,
-    ...position,
-    source,
+    ...membersOf('id name lat lng source'),
     last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
   }),
   MapBuoy: object('A buoy on the map.', {
@@ -333,9 +306,12 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     pass_name: orNull(passTexts.name),
     pass_platform: orNull(passTexts.platform),
   }),
-  BuoySummary: object('The buoy that readings belong to.', summary),
-  IdentifiedBuoySummary: object('The buoy that a chart or series belongs to.', { id, ...summary }),
-  BuoyName: object('The buoy that a reading belongs to.', { id, name }),
+  BuoySummary: object('The buoy that readings belong to.', membersOf(ITEMS.summary)),
+  IdentifiedBuoySummary: object(
+    'The buoy that a chart or series belongs to.',
+    membersOf(ITEMS.identifiedSummary),
+  ),
+  BuoyName: object('The buoy that a reading belongs to.', membersOf(ITEMS.idAndName)),
   SearchParameters: object('What was searched for.', {
     target_datetime: time('The moment asked for'),
     tolerance_hours: measure('hours', 'How far from that moment a reading may be'),

@@ -3,14 +3,10 @@ import { statSync } from 'node:fs'
 import { newestReport, type ReportDocument } from '../builder/report-document.ts'
 import { readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
 import { readWorkers } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
 import { readRequests, routeNames } from '../http/request-counts.ts'
-import type { ScheduleState } from './build-schedule.ts'
-import type { KeyFigures } from './key-service.ts'
 import { notReady, type Observed } from './status.ts'
-import type { CommonStart } from './worker-settings.ts'
 
 /** Networks and inputs that are shown, each as a series of some metrics. */
 const MOST_SHOWN = 200
@@ -41,41 +37,18 @@ export interface Metric {
   readonly read: (figures: Figures) => readonly Sample[]
 }
 
-interface QuotaFigures {
-  /** `memory`, or a backend that replicas share. */
-  readonly backend: string
-  readonly isUp: boolean
-}
-
-export interface MetricsOptions {
-  dir: string
-  clock: () => number
-  common: CommonStart
-  mirror: () => MirrorFigures | null
-  keys: () => KeyFigures
-  quota: () => QuotaFigures
-  observed: () => Observed
-  /** Null where this process starts no builds. */
-  builds: () => ScheduleState | null
-}
-
 /** All that `/metrics` shows, at one moment. To add a metric: a row in `metrics-table.ts`. */
 export type Figures = ReturnType<typeof figuresOf>
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- `Figures` is what it returns
-export function figuresOf(
-  { dir, clock, common, mirror, keys, quota, observed, builds }: MetricsOptions,
-  report: ReportDocument | null,
-) {
-  const routes = routeNames(ROUTED, common.config['base-path'])
-  const now = observed()
-  const { snapshot, reload, workers, totals } = now
+function figuresOf(observed: Observed) {
+  const { now, common, snapshot, reload, workers, totals, report, builds, mirror, keys, quota } = observed
+  const { snapshots, 'base-path': basePath } = common.config
   return {
-    /** Epoch seconds. */
-    now: clock(),
+    now,
     common,
-    isReady: notReady(now) === null,
-    requests: readRequests(common.requests, routes),
+    isReady: notReady(observed) === null,
+    requests: readRequests(common.requests, routeNames(ROUTED, basePath)),
     totals: totals.sums(),
     workers: { ...workers, rows: readWorkers(common.workerFigures) },
     connections: countConnections(common.connections),
@@ -83,12 +56,12 @@ export function figuresOf(
     reload,
     /** Times are those of the newest readings; −1 for none. */
     networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
-    report,
-    builds: builds(),
-    isHeld: readHold(dir) !== null,
-    mirror: mirror(),
-    keys: keys(),
-    quota: quota(),
+    report: report(),
+    builds,
+    isHeld: readHold(snapshots) !== null,
+    mirror,
+    keys,
+    quota,
   }
 }
 
@@ -113,14 +86,13 @@ export function reportOf(dir: string): () => ReportDocument | null {
 }
 
 /** The text of the moment. */
-export function metricsText(metrics: readonly Metric[], options: MetricsOptions): () => string {
-  const report = reportOf(options.dir)
+export function metricsText(metrics: readonly Metric[], observed: () => Observed): () => string {
   let text = ''
   let until = -Infinity
   return () => {
     const began = performance.now()
     if (began < until) return text
-    text = exposition(metrics, figuresOf(options, report()))
+    text = exposition(metrics, figuresOf(observed()))
     const now = performance.now()
     until = now + (now - began) / SHARE
     return text

@@ -25,7 +25,7 @@ import { startKeys, type KeyService } from './key-service.ts'
 import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { arePagesMade, startSite, waitForPages } from './site-files.ts'
-import { doubtCounts, silentSources } from '../builder/report-document.ts'
+import type { ReportDocument } from '../builder/report-document.ts'
 import { LongThread } from './long.ts'
 import { METRICS } from './metrics-table.ts'
 import { metricsText, reportOf } from './metrics.ts'
@@ -97,8 +97,7 @@ export class RunningServer {
   readonly #workers: Workers
   readonly #long: LongThread
   readonly #reloader: Reloader
-  readonly #status: () => object
-  readonly #metrics: () => string
+  readonly #report: () => ReportDocument | null
   /** Whether pages were still being made at the start. */
   readonly #lacksPages: boolean
   #admin: AdminPort | null = null
@@ -149,8 +148,7 @@ export class RunningServer {
     })
     this.#reloader = this.#makeReloader(common)
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
-    this.#status = this.#makeStatus()
-    this.#metrics = this.#makeMetrics(common)
+    this.#report = reportOf(config.snapshots)
   }
 
   #makeWorkers(common: CommonStart): Workers {
@@ -200,34 +198,6 @@ export class RunningServer {
         this.#long.hold(held)
       },
       collect: (last) => this.#workers.collect([() => this.#long.collect(), collectSoon, last]),
-    })
-  }
-
-  #makeStatus(): () => object {
-    const { clock, moreStatus = () => ({}) } = this.#surroundings
-    const { snapshots } = this.#config
-    const report = reportOf(snapshots)
-    return () => ({
-      ...statusOf(snapshots, clock(), this.#observed()),
-      silent_sources: silentSources(report(), clock()),
-      doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
-      keys: this.#keys.status(),
-      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
-      ...moreStatus(),
-    })
-  }
-
-  #makeMetrics(common: CommonStart): () => string {
-    const { clock, builds = () => null, mirror } = this.#surroundings
-    return metricsText(METRICS, {
-      dir: this.#config.snapshots,
-      clock,
-      common,
-      mirror: () => mirror?.figures() ?? null,
-      keys: () => this.#keys.figures(),
-      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true },
-      observed: () => this.#observed(),
-      builds,
     })
   }
 
@@ -356,14 +326,19 @@ export class RunningServer {
   }
 
   #openAdminPort(): Promise<AdminPort | null> {
-    const { log } = this.#surroundings
+    const { log, moreStatus = () => ({}) } = this.#surroundings
     return openAdminPort(this.#config, log, {
       notReady: () => {
         this.#readinessAskedAt = performance.now()
         return this.#notReady()
       },
-      status: this.#status,
-      metrics: this.#metrics,
+      status: () => ({
+        ...statusOf(this.#observed()),
+        keys: this.#keys.status(),
+        ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
+        ...moreStatus(),
+      }),
+      metrics: metricsText(METRICS, () => this.#observed()),
       reload: () => this.reload(),
       onFault: (path, error) =>
         log(`${path}: ${error instanceof Error ? error.stack : String(error)}`, 'error'),
@@ -377,7 +352,9 @@ export class RunningServer {
   }
 
   #observed(): Observed {
+    const { clock, builds = () => null, mirror } = this.#surroundings
     return {
+      now: clock(),
       snapshot: this.#reloader.snapshot,
       held: this.#reloader.held,
       reload: this.#reloader.state,
@@ -389,6 +366,11 @@ export class RunningServer {
       },
       totals: this.#totals,
       common: this.#common,
+      report: this.#report,
+      builds: builds(),
+      mirror: mirror?.figures() ?? null,
+      keys: this.#keys.figures(),
+      quota: this.#quotas?.figures() ?? { backend: 'memory', isUp: true },
       isDraining: this.#isDraining,
       isOpen: this.#isOpen,
       hasKeys: this.#hasKeys,

@@ -104,38 +104,21 @@ function pictureOf({ slug, name }: Mission): StaticFile {
   }
 }
 
-const ENCODER = new TextEncoder()
-
 /** `openapi.json` below `basePath` for programs, `/llms.txt` for language models. They need no key. */
 function descriptionFiles(operations: readonly Declared[], basePath: string): StaticFile[] {
   const document = openApiDocument(operations, basePath)
+  const file = (path: string, body: object | string, type = 'application/json'): StaticFile => {
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    return { path, type, bytes, cache: 'revalidate' }
+  }
+  const linkset = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+  const catalog = file('/.well-known/api-catalog', catalogOf(basePath), linkset)
   return [
-    ...[basePath, `${basePath}/`].map((path): StaticFile => ({
-      path,
-      type: 'application/json',
-      bytes: ENCODER.encode(JSON.stringify(indexOf(document))),
-      cache: 'revalidate',
-    })),
-    {
-      path: `${basePath}/openapi.json`,
-      type: 'application/json',
-      bytes: ENCODER.encode(JSON.stringify(document)),
-      cache: 'revalidate',
-    },
-    {
-      path: '/llms.txt',
-      type: 'text/plain; charset=utf-8',
-      bytes: ENCODER.encode(llmsText(document)),
-      cache: 'revalidate',
-    },
-    {
-      path: '/.well-known/api-catalog',
-      // RFC 9727 wants it of HEAD.
-      link: '</.well-known/api-catalog>; rel="api-catalog"',
-      type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-      bytes: ENCODER.encode(JSON.stringify(catalogOf(basePath))),
-      cache: 'revalidate',
-    },
+    ...[basePath, `${basePath}/`].map((path) => file(path, indexOf(document))),
+    file(`${basePath}/openapi.json`, document),
+    file('/llms.txt', llmsText(document), 'text/plain; charset=utf-8'),
+    // RFC 9727 wants it of HEAD.
+    { ...catalog, link: '</.well-known/api-catalog>; rel="api-catalog"' },
   ]
 }
 

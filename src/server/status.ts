@@ -2,13 +2,19 @@
 import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { timestampText } from '../sea/time.ts'
+import { doubtCounts, silentSources, type ReportDocument } from '../builder/report-document.ts'
 import type { Totals } from '../http/totals.ts'
 import { snapshotStatus } from '../snapshot/inspection.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
+import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
+import type { ScheduleState } from './build-schedule.ts'
+import type { KeyFigures } from './key-service.ts'
 import type { ReloadState } from './reload.ts'
 import type { CommonStart } from './worker-settings.ts'
 
 export interface Observed {
+  /** Epoch seconds. */
+  now: number
   snapshot: LoadedSnapshot | null
   /** Oldest first; the last is the served one. */
   held: readonly LoadedSnapshot[]
@@ -17,6 +23,14 @@ export interface Observed {
   workers: { wanted: number; serving: number; replaced: number }
   totals: Totals
   common: CommonStart
+  /** The newest report of a build; reads the folder. */
+  report: () => ReportDocument | null
+  /** Null where this process starts no builds. */
+  builds: ScheduleState | null
+  mirror: MirrorFigures | null
+  keys: KeyFigures
+  /** `backend`: `memory`, or one that replicas share. */
+  quota: { backend: string; isUp: boolean }
   isDraining: boolean
   isOpen: boolean
   hasKeys: boolean
@@ -42,14 +56,14 @@ export function notReady({
   return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
 }
 
-/** The document of `/status`, without what only the server itself knows. @param now epoch seconds */
-export function statusOf(dir: string, now: number, observed: Observed): object {
-  const { snapshot, held, reload, engine, workers, totals, common, isDraining } = observed
+/** The document of `/status`, without what only the server itself knows. */
+export function statusOf(observed: Observed): object {
+  const { now, snapshot, held, reload, engine, workers, totals, common, report, isDraining } = observed
   const { open, refused, streamsByThread } = countConnections(common.connections)
   return {
     ...snapshotStatus(snapshot, now),
     held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
-    hold: holdStatus(dir),
+    hold: holdStatus(common.config.snapshots),
     reload: reloadStatus(reload),
     engine: { name: engine.kind, warning: engine.warning },
     workers,
@@ -62,6 +76,8 @@ export function statusOf(dir: string, now: number, observed: Observed): object {
       ...listenersStatus(observed),
     },
     draining: isDraining,
+    silent_sources: silentSources(report(), now),
+    doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { passIndexes } from '../../src/index/groups.ts'
-import { Passes } from '../../src/index/passes.ts'
+import { Passes, type PassGroup } from '../../src/index/passes.ts'
 import { finish } from '../../src/system/steps.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
@@ -64,7 +64,7 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
       assert.equal(passes.count, list.length)
       const numbers = (rows: Uint32Array) => [...rows].map((row) => passes.columns.number[row])
       const isFresh = ({ observations }: PassRecord) => observations.some(({ time }) => time >= activeSince)
-      const check = (group: Passes['everywhere'], wanted: PassRecord[]) => {
+      const check = (group: PassGroup, wanted: PassRecord[]) => {
         assert.deepEqual(
           numbers(group.all),
           wanted.map(({ number }) => number),
@@ -82,7 +82,7 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
           wanted.filter(({ startedAt }) => startedAt >= since + 0.5).length,
         )
       }
-      check(passes.everywhere, inOrder)
+      check(passes.indexes.everywhere, inOrder)
       INDEXES.forEach((index, i) => {
         check(
           passes.ofMission(index),
@@ -92,7 +92,7 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
       check(passes.ofMission(3), [])
       inOrder.forEach(({ observations }, row) => {
         assert.equal(passes.observationCount(row), observations.length)
-        assert.equal(passes.buoyCount[row], new Set(observations.map(({ buoy }) => buoy)).size)
+        assert.equal(passes.indexes.buoyCount[row], new Set(observations.map(({ buoy }) => buoy)).size)
       })
       for (let ordinal = 0; ordinal < BUOYS; ordinal++) {
         const seen = inOrder.flatMap(({ observations }, row) =>
@@ -100,7 +100,7 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
         )
         const newest = Math.max(...seen.map(({ time }) => time))
         const wanted = seen.find(({ time }) => time === newest)?.row ?? -1
-        assert.equal(passes.newestOf(ordinal), wanted)
+        assert.equal(passes.indexes.newest[ordinal], wanted)
       }
     }),
     { numRuns: 400 },
@@ -110,8 +110,8 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
 test('A snapshot without passes has none of anything.', () => {
   const passes = new Passes(null, finish(passIndexes(null, 2, () => -1, 0)))
   assert.equal(passes.count, 0)
-  assert.deepEqual([passes.everywhere.all.length, passes.everywhere.fresh.length], [0, 0])
-  assert.equal(passes.countSince(passes.everywhere.all, 0), 0)
+  assert.deepEqual([passes.indexes.everywhere.all.length, passes.indexes.everywhere.fresh.length], [0, 0])
+  assert.equal(passes.countSince(passes.indexes.everywhere.all, 0), 0)
   assert.equal(passes.ofMission(1).all.length, 0)
-  assert.deepEqual([passes.newestOf(0), passes.newestOf(1)], [-1, -1])
+  assert.deepEqual([passes.indexes.newest[0], passes.indexes.newest[1]], [-1, -1])
 })

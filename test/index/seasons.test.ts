@@ -2,14 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { MEASURES, type Measure } from '../../src/sea/columns.ts'
-import {
-  lastCompleteSeason,
-  seasonYears,
-  Series,
-  type SeasonDates,
-  type Bucket,
-  type SeriesYear,
-} from '../../src/index/seasons.ts'
+import { Series, type SeasonDates, type Bucket, type SeriesYear } from '../../src/index/seasons.ts'
+import { yearsOf } from '../../src/long/series.ts'
 import type { MeasureRows } from '../../src/index/buckets.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
@@ -221,13 +215,13 @@ test('Seasons, years, buckets and values are those of the oracle, around every e
     const { status, body } = makeOracle(world)(question)
 
     const of = dates(first[0], first[1], last[0], last[1])
-    const range = seasonYears(
-      from ?? undefined,
-      to ?? undefined,
-      lastCompleteSeason(known(given.zone), of, asOf),
-    )
-    assert.equal(status === 422, typeof range === 'string')
-    if (typeof range === 'string') return
+    const asked = { start_year: from ?? undefined, end_year: to ?? undefined }
+    const rangeOf = () => yearsOf(asked, known(given.zone), of, asOf)
+    if (status === 422) {
+      assert.throws(rangeOf, { code: 'validation_failed' })
+      return
+    }
+    const range = rangeOf()
     const listOf = (some: typeof rows): MeasureRows =>
       segment(
         some.map((row) => [row.time, row[name] ?? measure.missing] as const),
