@@ -112,7 +112,7 @@ export const COMMANDS: { readonly [name: string]: Command } = {
 }
 
 /** The N of `keys set-quota ID N`. @throws UsageError */
-export function parseQuota(text: string): number {
+function parseQuota(text: string): number {
   try {
     return ISSUE_SETTINGS.quota.parse([text])
   } catch (error) {

@@ -6,7 +6,6 @@ import { type RegistryEntry } from '../../src/snapshot/catalog.ts'
 import { unite } from '../../src/builder/source-state.ts'
 import { locate, register, slugOf } from '../../src/builder/identify.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
-import { build, fakeSource, SMALL_WORLD, catalogOf, folderOf } from './fake_source.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
 const buoy = (
@@ -171,37 +170,4 @@ test('Country and time zone are what the source says where that exists, else wha
   for (const timezone of ['', 'Paris', 'Europe/Atlantis', '+01:00'])
     assert.equal(at({ timezone })[1], 'Europe/Paris', timezone)
   assert.equal(at({ lat: -45, lng: -120 })[0], '')
-})
-
-test('The catalogue of a snapshot holds what the sources said, by ascending id.', async (t) => {
-  const dir = folderOf(t)
-  await build([fakeSource(SMALL_WORLD)], dir)
-  const catalog = await catalogOf(dir)
-  const { id, identifiers, slugs, names, lat, lng, virtual, source, country, timezones } = catalog
-  assert.deepEqual(
-    Array.from(id, (number, i) => [
-      number,
-      identifiers[i],
-      slugs[i],
-      names[i],
-      lat[i],
-      lng[i],
-      virtual[i],
-      timezones[i],
-      catalog.sources[source[i]].name,
-      catalog.countries[country[i]].code,
-    ]),
-    [
-      [1, 'N0', 'alpha', 'Alpha', 45, -3, 0, 'Europe/Paris', 'North', 'FR'],
-      [2, 'N1', 'alpha-2', 'Alpha', 45.5, -3.25, 0, 'Europe/Paris', 'North', 'FR'],
-      [3, '02B', 'bravo', 'Bravo', -12, 179.99, 0, 'Pacific/Fiji', 'South', 'FJ'],
-      [4, 'V1', 'far-point', 'Far point', 0, -30, 1, 'Etc/GMT+2', 'Sky', 'BR'],
-    ],
-  )
-  assert.deepEqual(catalog.countries.map(({ name }) => name).toSorted(), ['Brazil', 'Fiji', 'France'])
-  assert.deepEqual(catalog.sources, [
-    { name: 'North', label: null, aliases: [], network: 'national', credit: 'made up', licence: 'none' },
-    { name: 'Sky', label: null, aliases: [], network: 'satellite', credit: null, licence: null },
-    { name: 'South', label: null, aliases: [], network: 'coastal', credit: null, licence: null },
-  ])
 })

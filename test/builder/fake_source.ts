@@ -121,15 +121,9 @@ const at = (text: string): number => Date.parse(text) / 1000
 
 /** A few buoys of all networks over two months, with readings, weather and every column somewhere. */
 export const SMALL_WORLD: FakeBuoy[] = [
-  {
-    source: 'North',
-    identifier: 'N1',
-    name: 'Alpha',
-    lat: 45.5,
-    lng: -3.25,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows: [
+  northBuoy(
+    'N1',
+    [
       {
         time: at('2026-02-28T23:30:00Z'),
         significantHeight: 1500,
@@ -147,7 +141,8 @@ export const SMALL_WORLD: FakeBuoy[] = [
         direction: 35_999,
       },
     ],
-  },
+    { name: 'Alpha', lat: 45.5, lng: -3.25 },
+  ),
   {
     source: 'South',
     identifier: '02B',
@@ -158,16 +153,7 @@ export const SMALL_WORLD: FakeBuoy[] = [
     timezone: 'Pacific/Fiji',
     rows: [{ time: at('2026-03-02T12:00:00Z'), significantHeight: 1234, period: 7100, peakPeriod: 9900 }],
   },
-  {
-    source: 'North',
-    identifier: 'N0',
-    name: 'Alpha',
-    lat: 45,
-    lng: -3,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows: [],
-  },
+  northBuoy('N0', [], { name: 'Alpha', lat: 45 }),
   {
     source: 'Sky',
     identifier: 'V1',

@@ -58,49 +58,35 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
   )
 })
 
-test('A highest wave at its limits stays, and one a millimetre beyond goes.', () => {
+/** Values of a measure, those that stay, and what is said of the others; last of rows that their operator controls. */
+const LIMITS: [name: MeasureName, given: number[], stay: number[], said: string[], saidOfOwn: string[]][] = [
   // 3.7 times 1.05 m are 3.885 m.
-  const highest = [999, 1000, 3885, 3886]
-  const batch = batchOf(
-    highest.map((maximumHeight, i) => ({ time: START + i, significantHeight: 1000, maximumHeight })),
-  )
-  const reported: string[] = []
-  removeImpossible(batch, false, (what) => reported.push(what))
-  assert.deepEqual(reported, ['low', 'high'])
-  const { missing } = MEASURES.maximumHeight
-  assert.deepEqual([...batch.columns.maximumHeight.subarray(0, 4)], [missing, 1000, 3885, missing])
-})
+  ['maximumHeight', [999, 1000, 3885, 3886], [1000, 3885], ['low', 'high'], []],
+  ['period', [0, 1, 8000], [1, 8000], ['zeroPeriod'], ['zeroPeriod']],
+  ['peakPeriod', [0, 1, 9000], [1, 9000], ['zeroPeriod'], ['zeroPeriod']],
+  ['windSpeed', [30_000, 30_001], [30_000], ['wind'], []],
+  ['gustSpeed', [35_000, 35_001], [35_000], ['wind'], []],
+]
 
-test('A period of 0 s is taken out of any source, and all else of its row stays.', () => {
-  const batch = batchOf([
-    { time: START, significantHeight: 1000, period: 0, peakPeriod: 0 },
-    { time: START + 1, significantHeight: 1100, period: 8000, peakPeriod: 0 },
-    { time: START + 2, significantHeight: 1200, period: 1, peakPeriod: 9000 },
-  ])
-  const reported: string[] = []
-  // Of rows that their operator controls, too.
-  removeImpossible(batch, true, (what) => reported.push(what))
-  assert.deepEqual(reported, ['zeroPeriod', 'zeroPeriod'])
-  const { missing } = MEASURES.period
-  assert.deepEqual([...batch.columns.period.subarray(0, 3)], [missing, 8000, 1])
-  assert.deepEqual([...batch.columns.peakPeriod.subarray(0, 3)], [missing, missing, 9000])
-  assert.deepEqual([...batch.columns.significantHeight.subarray(0, 3)], [1000, 1100, 1200])
-})
-
-test('Wind and gusts that never blow at sea are taken out, but not of rows that their operator controls.', () => {
-  const rows = [
-    { time: START, windSpeed: 30_000, gustSpeed: 35_000 },
-    { time: START + 1, windSpeed: 35_640, gustSpeed: 35_640 },
-  ]
-  const [batch, own] = [batchOf(rows), batchOf(rows)]
-  const reported: string[] = []
-  removeImpossible(batch, false, (what) => reported.push(what))
-  removeImpossible(own, true, () => assert.fail('it is controlled'))
-  const { missing } = MEASURES.windSpeed
-  assert.deepEqual(reported, ['wind', 'wind'])
-  assert.deepEqual([...batch.columns.windSpeed.subarray(0, 2)], [30_000, missing])
-  assert.deepEqual([...batch.columns.gustSpeed.subarray(0, 2)], [35_000, missing])
-  assert.equal(own.columns.windSpeed[1], 35_640)
+test('A value at its limit stays and one beyond goes; of rows that their operator controls only periods of 0 go.', () => {
+  for (const [name, given, stay, said, saidOfOwn] of LIMITS) {
+    for (const isOwn of [false, true]) {
+      const batch = batchOf(
+        given.map((value, i) => ({ time: START + i, significantHeight: 1000, [name]: value })),
+      )
+      const reported: string[] = []
+      removeImpossible(batch, isOwn, (what) => reported.push(what))
+      assert.deepEqual(reported, isOwn ? saidOfOwn : said, name)
+      const left = [...batch.columns[name].subarray(0, given.length)]
+      const isKept = isOwn && !name.toLowerCase().includes('period')
+      assert.deepEqual(
+        left.filter((value) => value !== MEASURES[name].missing),
+        isKept ? given : stay,
+        name,
+      )
+      assert.ok(batch.columns.significantHeight.subarray(0, given.length).every((value) => value === 1000))
+    }
+  }
 })
 
 test('A sensor that shows a flat sea for a week is suspect, one that does so for six days or moves now and then is not.', () => {

@@ -81,12 +81,9 @@ test('Help lists the commands, and every command shows its usage and options.', 
 test('A group without a command lists its commands, and the version is shown.', async () => {
   const words = ['keys', 'keys -h', '--version', 'version', '-v']
   const [group, short, ...versions] = await runAll(words.map((line) => line.split(' ')))
-  assert.deepEqual([group.code, group.stderr], [0, ''])
   for (const help of [short, helps.get('keys')]) assert.deepEqual(group, help)
-  assert.match(group.stdout, /^Usage: groundswell keys .*^ {2}issue /ms)
   const commands = [...group.stdout.matchAll(/^ {2}([a-z]\S+) {2,}\S/gm)].map(([, name]) => name)
-  const known = ['issue', 'list', 'rotate', 'revoke', 'set-quota']
-  assert.deepEqual(commands, known)
+  assert.deepEqual(commands, ['issue', 'list', 'rotate', 'revoke', 'set-quota'])
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
@@ -94,17 +91,7 @@ test('A group without a command lists its commands, and the version is shown.', 
     assert.deepEqual(each, { code: 0, stdout: `groundswell ${version}\n`, stderr: '' })
 })
 
-test('Help names the variable of every option, and that of a build the kinds of sources.', () => {
-  const names = ['build', 'serve', 'run', 'report', 'rollback', 'keys issue', 'keys list', 'keys set-quota']
-  for (const name of names) {
-    const options = [...helps.get(name)!.stdout.matchAll(/^ {2}--([a-z-]+).*(?:\n {3,}.*)*$/gm)]
-    assert.ok(options.length > 0, name)
-    for (const [line, option] of options)
-      assert.match(
-        line,
-        new RegExp(`GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}(,\\s+else [A-Z]+)?\\)`),
-      )
-  }
+test('Help of a build names the kinds of sources.', () => {
   for (const name of ['build', 'run'])
     for (const kind of KIND_OPTIONS.keys())
       assert.match(helps.get(name)!.stdout, new RegExp(`^  ${kind} +\\S`, 'm'))
@@ -169,18 +156,14 @@ test('A fault of the program keeps its stack; one of files is a sentence.', asyn
       return error
     }
   }
-  assert.equal(expectedFault(errorOf(() => Buffer.alloc('5' as unknown as number))), null)
-  assert.equal(expectedFault(errorOf(() => readFileSync('a\0b'))), null)
-  assert.equal(expectedFault(errorOf(() => fstatSync(999_999))), null)
-  assert.equal(expectedFault(new RangeError('x')), null)
-  assert.equal(
-    expectedFault(errorOf(() => readFileSync('/nowhere/x'))),
-    '/nowhere/x: there is no such file or folder',
-  )
-  assert.equal(
-    expectedFault(errorOf(() => readFileSync('/'))),
-    'EISDIR: illegal operation on a directory, read',
-  )
+  const faults: [cause: () => unknown, sentence: string | null][] = [
+    [() => Buffer.alloc('5' as unknown as number), null],
+    [() => readFileSync('a\0b'), null],
+    [() => fstatSync(999_999), null],
+    [() => readFileSync('/nowhere/x'), '/nowhere/x: there is no such file or folder'],
+    [() => readFileSync('/'), 'EISDIR: illegal operation on a directory, read'],
+  ]
+  for (const [cause, sentence] of faults) assert.equal(expectedFault(errorOf(cause)), sentence)
   const script = `${IMPORTS}\nawait runCommand(['list', 'a\\0b'], false, catchSignals())`
   await assert.rejects(run(process.execPath, ['--input-type=module', '-e', script]), /TypeError[^]*\n +at /)
 })
@@ -189,14 +172,8 @@ test('A run builds under the limits that it is given.', async (t) => {
   const folder = temporaryFolder(t)
   const places = ['--snapshots', join(folder, 's'), '--keys', join(folder, 'keys.json')]
   const once = ['--every=0', '--port=0', '--admin-port=off', '--workers=1']
-  const { code, stderr } = await runCli([
-    'run',
-    ...once,
-    ...places,
-    '--source',
-    `csv:${BROKEN}`,
-    '--max-bad=0%',
-  ])
+  const given = ['run', ...once, ...places, '--source', `csv:${BROKEN}`, '--max-bad=0%']
+  const { code, stderr } = await runCli(given)
   assert.equal(code, 1)
   assert.match(stderr, /too many of its lines are bad \(--max-bad\)/)
 })
@@ -206,28 +183,21 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['sreve'], "unknown command 'sreve' (Did you mean serve?)\n"],
     [['serve', '--colour'], "unknown option '--colour'\n"],
     [['--prot=1'], 'Did you mean --port?'],
-    [['--port=x'], '--port'],
     [['__proto__'], "'__proto__'"],
     [['keys', 'isue'], 'Did you mean issue?'],
-    [['serve', '--port', '-1'], '--port: expected a whole number'],
-    [['build', '--source=demo', '--as-of', '-1'], '--as-of: expected an ISO 8601 time'],
     [['serve', '--', '--port=1'], '"--port=1"'],
     [['build'], '--source'],
     [['build', '--source=parquet:x'], '"parquet"'],
-    [['build', '--source='], '--source'],
     [['build', '--source=demo:everything'], '--source demo'],
     [['run', '--jitter=31m'], '--jitter: expected no more than --every: '],
-    [['run', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
     [['--port=1', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
     [['keys', '--keys=k.json', 'list'], "unknown option '--keys=k.json'"],
     [['serve', '-port', '1'], "unknown option '-port'"],
-    [['serve', '--port'], "'--port <PORT>' argument missing"],
-    [['build', '--config', '--fresh'], '--config needs a value'],
-    [['serve', '--host=localhost:8080'], '--host: expected an address or the name of a host, without a port'],
     [['serve', '--trusted-proxy=10.0.0.0/8,::1'], 'one each time'],
     [['inspect'], 'inspect [options] <DIR> [ID]'],
     [['inspect', 'a', 'b', 'c'], '"c"'],
     [['keys', 'issue'], '--owner'],
+    [['keys', 'set-quota', 'k_0123456789', '1.5'], 'N: expected'],
     [['keys', 'issue', '--owner=a', '--json=1'], "unknown option '--json=1'"],
     [['keys', 'list', '--keys=redis://:secret@host/0'], '--keys: expected a path, s3://BUCKET/'],
     [['serve', '--quota-store=redis://a,b/0'], '--quota-store: expected an address of one Redis'],
@@ -248,8 +218,7 @@ test('Faults of files and folders end with exit code 1 and one line that names t
   writeFileSync(file, 'no folder')
   const out = `--out=${join(folder, 'out')}`
   const snapshots = join(nowhere, 'snapshots')
-  const advice = (dir: string): string =>
-    `"groundswell build --out ${dir}" makes one, and --from mirrors one from elsewhere`
+  const advice = `"groundswell build --out ${snapshots}" makes one, and --from mirrors one from elsewhere`
   const said: [argv: string[], what: string][] = [
     [['build', `--source=csv:${nowhere}`, out], `csv: there is no folder ${nowhere}`],
     [['build', `--source=csv:${file}`, out], `csv: ${file} is not a folder`],
@@ -260,16 +229,8 @@ test('Faults of files and folders end with exit code 1 and one line that names t
     ],
     [['build', '--config', nowhere], `${nowhere}: cannot be read (ENOENT): there is no such file`],
     [['build', '--config', join(file, 'c.json')], '(ENOTDIR): a file is where a folder should be'],
-    [['run', '--data', file, '--port=0'], `${file}: is not a folder`],
     [['keys', 'list', '--data', file], '(ENOTDIR): a file is where a folder should be'],
-    [
-      ['serve', '--port=0', '--snapshots', nowhere],
-      `${nowhere}: there is no such folder; ${advice(nowhere)}\n`,
-    ],
-    [
-      ['serve', '--port=0', '--data', nowhere],
-      `${snapshots}: there is no such folder; ${advice(snapshots)}\n`,
-    ],
+    [['serve', '--port=0', '--data', nowhere], `${snapshots}: there is no such folder; ${advice}\n`],
     [['serve', '--port=0', '--snapshots', file], `${file}: is not a folder\n`],
   ]
   const outcomes = await runAll(said.map(([argv]) => argv))
@@ -308,10 +269,6 @@ test('A build says what it read on the standard error, and inspect what the snap
   assert.match(lineOf('buoys '), / 10 of 3 sources /)
   assert.match(lineOf('catalog '), /^catalog +1 +10 +\d+ +\d+\.\d\d$/)
   assert.match(lineOf('readings from '), new RegExp(`to ${id[2]}$`))
-  const sums = lines
-    .filter((line) => /^readings +\d/.test(line))
-    .map((line) => line.trim().split(/ +/).map(Number))
-  assert.equal(sums.length, 1)
   const part = readdirSync(out).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
   truncateSync(join(out, part), 100)
   const { code, stderr } = await runCli(['inspect', out])
@@ -320,14 +277,11 @@ test('A build says what it read on the standard error, and inspect what the snap
 })
 
 test('A command that fails says why whatever the level of its log is.', async () => {
-  const levels = ['error', 'warning', 'info', 'debug']
-  const lines = levels.map((level) => ['build', '--source=csv:/nowhere', `--log-level=${level}`])
+  const lines = ['error', 'debug'].map((level) => ['build', '--source=csv:/nowhere', `--log-level=${level}`])
   for (const failed of await runAll(lines))
     assert.deepEqual([failed.code, failed.stderr], [1, 'groundswell: csv: there is no folder /nowhere\n'])
-  for (const level of levels) {
-    const asJson = await runCli(['serve', 'more', `--log-level=${level}`, '--log-format=json'])
-    assert.equal(asJson.code, 2)
-    const { level: said, message } = JSON.parse(asJson.stderr) as { [member: string]: string }
-    assert.match(`${said}: ${message}`, /^error: unexpected argument "more"/)
-  }
+  const asJson = await runCli(['serve', 'more', '--log-level=error', '--log-format=json'])
+  assert.equal(asJson.code, 2)
+  const { level: said, message } = JSON.parse(asJson.stderr) as { [member: string]: string }
+  assert.match(`${said}: ${message}`, /^error: unexpected argument "more"/)
 })

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
-import { DOCTOR_SETTINGS, examine, type Finding } from '../../src/commands/doctor.ts'
+import { DOCTOR_SETTINGS, examine } from '../../src/commands/doctor.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { fieldOf } from '../fields.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
@@ -16,22 +16,14 @@ const SMALL = ['--source', 'demo:scale,buoys=2,days=2']
 /** A user that no system has an entry of. */
 const STRANGER = 54_321
 
-interface Diagnosis {
-  canStart: boolean
-  findings: Finding[]
-  /** The findings of a check, as `level: found`. */
-  of: (check: string) => string[]
-}
-
-/** What the doctor finds, in this process. */
-async function diagnose(...args: string[]): Promise<Diagnosis> {
+/** What the doctor finds, in this process: the findings of a check come as `level: found`. */
+async function diagnose(...args: string[]) {
   const { config } = readOptions(DOCTOR_SETTINGS, args)
   const findings = await examine(config)
   for (const { level, advice } of findings) assert.equal(advice === null, level === 'ok')
   return {
     canStart: findings.every(({ level }) => level !== 'impossible'),
-    findings,
-    of: (check) =>
+    of: (check: string) =>
       findings.filter((each) => each.check === check).map(({ level, found }) => `${level}: ${found}`),
   }
 }
@@ -77,18 +69,12 @@ test('The doctor sees what a folder has: snapshot, keys, and what is wrong with 
 
 test(
   'A folder of somebody else is a fault where nothing can be built, and advice where there is a snapshot.',
-  {
-    skip: process.getuid?.() === 0 ? false : 'only root may start a process as another user',
-  },
+  { skip: process.getuid?.() === 0 ? false : 'only root may start a process as another user' },
   async (t) => {
     const data = temporaryFolder(t)
     chmodSync(data, 0o755)
-    const look = (): { status: number | null; stdout: string; stderr: string } =>
-      spawnSync(process.execPath, [CLI, 'doctor', '--data', data], {
-        encoding: 'utf8',
-        uid: STRANGER,
-        gid: STRANGER,
-      })
+    const as = { encoding: 'utf8', uid: STRANGER, gid: STRANGER } as const
+    const look = () => spawnSync(process.execPath, [CLI, 'doctor', '--data', data], as)
     const without = look()
     assert.equal(without.status, 1)
     assert.match(

@@ -8,7 +8,6 @@ import { rollback } from '../../../src/snapshot/retained.ts'
 import { decodeList, encodeList, type FileList } from '../../../src/snapshot/file-list.ts'
 import { ExportFolder } from '../../../src/builder/bulk/export-folder.ts'
 import { folderOf } from '../../../src/builder/bulk/bulk-tables.ts'
-import { SnapshotError } from '../../../src/snapshot/snapshot-format.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
 import { build, fakeSource, NETWORKS, SMALL_WORLD, type FakeBuoy, type FakeRow } from '../fake_source.ts'
@@ -253,10 +252,7 @@ test('A damaged snapshot, and a list that cannot be read, leave the export befor
     ({ kind, month }) => kind === 'readings' && month === (2026 - 1970) * 12 + 2,
   )!
   truncateSync(join(dir, file), 100)
-  await assert.rejects(
-    exportTo(dir, out),
-    (error) => error instanceof SnapshotError && error.message.startsWith(`${file}: has 100 bytes`),
-  )
+  await assert.rejects(exportTo(dir, out), new RegExp(`^SnapshotError: ${file}: has 100 bytes`))
   assert.deepEqual(assertWhole(out), before)
   assert.deepEqual(
     filesIn(out).filter((name) => name.includes('.tmp')),
@@ -266,8 +262,7 @@ test('A damaged snapshot, and a list that cannot be read, leave the export befor
   writeFileSync(join(folder, 'foreign', 'files.json'), '["mine"]')
   await assert.rejects(
     exportTo(dir, join(folder, 'foreign')),
-    (error) =>
-      error instanceof BuildError && /files\.json: is not a list of exported files/.test(error.message),
+    /^BuildError: .*files\.json: is not a list of exported files/,
   )
   assert.equal(readFileSync(join(folder, 'foreign', 'files.json'), 'utf8'), '["mine"]')
 })
@@ -275,10 +270,7 @@ test('A damaged snapshot, and a list that cannot be read, leave the export befor
 test('While one export is at work in a folder, another one is refused.', async (t) => {
   const { dir, out } = await exported(t)
   const first = new ExportFolder(out)
-  await assert.rejects(
-    exportTo(dir, out),
-    (error) => error instanceof BuildError && /export\.lock/.test(error.message),
-  )
+  await assert.rejects(exportTo(dir, out), /^BuildError: .*export\.lock/)
   first.close()
   await exportTo(dir, out)
   assertWhole(out)

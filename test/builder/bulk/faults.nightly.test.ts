@@ -18,15 +18,8 @@ const KILLS = Number(process.env['GROUNDSWELL_KILLS'] ?? 3)
 async function snapshots(t: TestContext): Promise<{ folder: string; dir: string }> {
   const folder = temporaryFolder(t)
   const dir = join(folder, 'snapshots')
-  await runCliWell([
-    'build',
-    '--source',
-    'demo:scale,buoys=20,days=150',
-    '--as-of',
-    '2026-03-10',
-    '--out',
-    dir,
-  ])
+  const months = ['--source=demo:scale,buoys=20,days=150', '--as-of=2026-03-10']
+  await runCliWell(['build', ...months, '--out', dir])
   return { folder, dir }
 }
 

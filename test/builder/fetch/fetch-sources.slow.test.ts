@@ -20,14 +20,6 @@ import { startOrigin, status, type Fault, type Origin } from './origin.ts'
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const LIMITS = { connectMs: 1000, answerMs: 300, stallMs: 300, slowestBytesPerSecond: 0, wholeMs: 5000 }
 
-interface Drill {
-  folder: string
-  waits: number[]
-  fetch: (now?: number) => Promise<FetchOutcome>
-  /** As `fetch`, of all sources. */
-  fetchAll: (now?: number) => Promise<FetchOutcome[]>
-}
-
 /** A source whose files are `entries` of the origin. */
 function drill(
   t: TestContext,
@@ -36,27 +28,29 @@ function drill(
   {
     hosts = {},
     allowed = [],
-    refresh = '30m',
-    fetchWithin = '30m',
     limits = LIMITS,
     others = [],
+    ...source
   }: {
     hosts?: object
     allowed?: Origin[]
-    refresh?: string
-    fetchWithin?: string
     limits?: FetchContext['limits']
     /** Sources besides. */
     others?: object[]
+    refresh?: string
+    fetchWithin?: string
   } = {},
-): Drill {
+) {
   const root = temporaryFolder(t)
   const file = join(root, 'groundswell.config.json')
   const host = new URL(origin.url).host
   writeFileSync(
     file,
     JSON.stringify({
-      sources: [{ name: 'Net', kind: 'csv', folder: 'net', refresh, fetchWithin, fetch: entries }, ...others],
+      sources: [
+        { name: 'Net', kind: 'csv', folder: 'net', refresh: '30m', ...source, fetch: entries },
+        ...others,
+      ],
       hosts: {
         [host]: { connections: 2, gapMs: 0, ...hosts },
         ...Object.fromEntries(allowed.map(({ url }) => [new URL(url).host, { private: true }])),
@@ -77,8 +71,9 @@ function drill(
   return {
     folder: join(root, 'net'),
     waits,
+    /** As `fetch`, of all sources. */
     fetchAll,
-    async fetch(now) {
+    fetch: async (now?: number): Promise<FetchOutcome> => {
       const outcomes = await fetchAll(now)
       assert.equal(outcomes.length, 1, 'one source')
       return outcomes[0]

@@ -61,10 +61,6 @@ const CLOSING = {
     socket.write(head('HTTP/1.1 200 OK', 'Connection: close', `Content-Length: ${body.length}`))
     socket.end(body)
   },
-  'HTTP/1.0 with a length': (socket, body) => {
-    socket.write(head('HTTP/1.0 200 OK', `Content-Length: ${body.length}`))
-    socket.end(body)
-  },
   'HTTP/1.0 without a length': (socket, body) => {
     socket.write(head('HTTP/1.0 200 OK'))
     socket.end(body)

@@ -95,16 +95,8 @@ export class Builder {
   }
 }
 
-export interface Scene {
-  stub: StubS3
-  /** Of the builders' folders. */
-  folder: string
-  one: Builder
-  two: Builder
-}
-
 /** Two builders that publish to one bucket. */
-export async function sceneFor(t: TestContext): Promise<Scene> {
+export async function sceneFor(t: TestContext) {
   const stub = await stubFor(t)
   const folder = temporaryFolder(t)
   const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
