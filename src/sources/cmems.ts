@@ -19,14 +19,7 @@ import { compareText } from '../system/text.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
-import {
-  doubtIgnored,
-  type TakeDoubt,
-  takeDoubts,
-  listSource,
-  UnusableFile,
-  WholeFiles,
-} from './reading/source-files.ts'
+import { type TakeDoubt, takeDoubts, listOnly, UnusableFile, WholeFiles } from './reading/source-files.ts'
 import { codeOf, conversionOf, saysGoesTo, valueColumn } from './reading/units.ts'
 
 const SOURCE = 'Copernicus Marine'
@@ -99,10 +92,8 @@ async function readCmems(
   sink: Sink,
   { report }: SourceContext,
 ): Promise<void> {
-  const { files: names, folders } = await listSource('cmems', folder, MAX_DEPTH)
-  const paths = names.filter((name) => DATA_FILE.test(name)).map((name) => join(folder, name))
-  doubtIgnored(report, [...names.filter((name) => !DATA_FILE.test(name)), ...folders], 'not .nc')
-  if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
+  const form = { wanted: DATA_FILE, called: '.nc', levels: MAX_DEPTH }
+  const paths = (await listOnly('cmems', folder, report, form)).map((name) => join(folder, name))
   if (paths.length > MAX_FILES) throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
 
   const open = await loadNetcdf()

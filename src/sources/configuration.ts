@@ -59,10 +59,8 @@ export interface Configuration {
 
 export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200, private: false }
 
-const DEFAULT_REFRESH = '30m'
-
-/** The longest list of stations so far takes three minutes. */
-const DEFAULT_FETCH_WITHIN = '30m'
+/** Of both durations; to fetch the longest list of stations so far takes three minutes. */
+const DEFAULT_DURATION = '30m'
 
 const MOST_REFRESH_DAYS = 366
 /** A timer of Node ends a wait of more than 24.8 days at once. */
@@ -90,23 +88,22 @@ export function readConfiguration(
 ): Configuration {
   const file = parseFile(path)
   const base = dirname(resolve(path))
-  const fail = (place: string, what: string): never => {
-    throw new BuildError(`${path}: ${place} ${what}`)
-  }
   const names = new Set<string>()
   const folders = new Map<string, string>()
   const sources = file.sources.map((entry, i): ConfiguredSource => {
-    const place = `sources[${i}]`
-    if (names.has(entry.name)) fail(`${place}.name`, `"${entry.name}" is the name of an earlier source`)
+    const fail = (place: string, what: string): never => {
+      throw new BuildError(`${path}: sources[${i}]${place} ${what}`)
+    }
+    if (names.has(entry.name)) fail('.name', `"${entry.name}" is the name of an earlier source`)
     names.add(entry.name)
     const box = entry.filter?.box
-    if (box !== undefined && box.south > box.north) fail(`${place}.filter.box`, 'has south above north')
-    if (entry.folder === undefined && !FOLDERLESS.has(entry.kind)) fail(place, 'needs a folder')
+    if (box !== undefined && box.south > box.north) fail('.filter.box', 'has south above north')
+    if (entry.folder === undefined && !FOLDERLESS.has(entry.kind)) fail('', 'needs a folder')
     const folder = entry.folder === undefined ? '' : resolve(base, entry.folder)
     if (entry.fetch !== undefined) {
       const other = folders.get(folder)
       // Each source removes files that it no longer fetches.
-      if (other !== undefined) fail(`${place}.folder`, `is the folder that "${other}" fetches into`)
+      if (other !== undefined) fail('.folder', `is the folder that "${other}" fetches into`)
       folders.set(folder, entry.name)
     }
     return {
@@ -114,21 +111,16 @@ export function readConfiguration(
       kind: entry.kind,
       folder,
       downloads: (entry.fetch ?? []).map((download, n) => {
-        const at = `${place}.fetch[${n}]`
-        checkTemplates(download, (what) => fail(at, what))
-        return {
-          ...download,
-          headers: reveal(download.headers, environment, (what) => fail(`${at}.headers`, what)),
-          query: reveal(download.query, environment, (what) => fail(`${at}.query`, what)),
-        }
+        const failAt = (what: string): never => fail(`.fetch[${n}]`, what)
+        checkTemplates(download, failAt)
+        const [headers, query] = [download.headers, download.query].map((values) =>
+          reveal(values, environment, failAt),
+        )
+        return { ...download, headers, query }
       }),
-      refresh: secondsOf(entry.refresh ?? DEFAULT_REFRESH, MOST_REFRESH_DAYS, (what) =>
-        fail(`${place}.refresh`, what),
-      ),
-      fetchWithin: secondsOf(entry.fetchWithin ?? DEFAULT_FETCH_WITHIN, MOST_FETCH_DAYS, (what) =>
-        fail(`${place}.fetchWithin`, what),
-      ),
-      source: open(entry, folder, (what) => fail(place, what)),
+      refresh: secondsOf('refresh', entry, MOST_REFRESH_DAYS, fail),
+      fetchWithin: secondsOf('fetchWithin', entry, MOST_FETCH_DAYS, fail),
+      source: open(entry, folder, (what) => fail('', what)),
     }
   })
   return {
@@ -226,9 +218,14 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
   return `${at} ${sentences[keyword] ?? message ?? 'is wrong'}`
 }
 
-function secondsOf(duration: string, mostDays: number, fail: (what: string) => never): number {
+function secondsOf(
+  key: 'refresh' | 'fetchWithin',
+  { [key]: duration = DEFAULT_DURATION }: FileSource,
+  mostDays: number,
+  fail: (place: string, what: string) => never,
+): number {
   const seconds = Number(duration.slice(0, -1)) * SECONDS[duration.slice(-1)]
-  return seconds <= mostDays * SECONDS.d ? seconds : fail(`must be at most ${mostDays}d`)
+  return seconds <= mostDays * SECONDS.d ? seconds : fail(`.${key}`, `must be at most ${mostDays}d`)
 }
 
 function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: string) => never): void {

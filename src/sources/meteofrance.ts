@@ -7,11 +7,10 @@ import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
 import { type RowHead, Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
-import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { eachRow, knownColumn, type TakeRow } from './reading/measured-values.ts'
 import { isoTime, timeReader } from './reading/times.ts'
-import { listSource, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
+import { listOnly, readText, takeDoubts } from './reading/source-files.ts'
 import { openText } from './reading/text-table.ts'
 
 const SOURCE = 'Météo-France'
@@ -41,12 +40,8 @@ export const openMeteofrance: OpenSource = (folder) => ({
 })
 
 async function readMeteofrance(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const listing = await listSource('meteofrance', folder)
-  const files = listing.files.filter((name) => DATA_FILE.test(name))
-  const ignored = listing.files.filter((name) => !DATA_FILE.test(name))
-  doubtIgnored(report, [...ignored, ...listing.folders], 'not named marine.YYYYMMDD.csv')
-  if (files.length === 0) throw new BuildError(`meteofrance: ${folder} holds no marine.YYYYMMDD.csv`)
-
+  const form = { wanted: DATA_FILE, called: 'marine.YYYYMMDD.csv' }
+  const files = await listOnly('meteofrance', folder, report, form)
   const stations = new Stations()
   for (const name of files) {
     const path = join(folder, name)

@@ -4,9 +4,8 @@
  * with a licence for commercial use are taken: a subordinate station corrects the constituents of another.
  */
 import { join } from 'node:path'
-import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
-import { listSource, parseBounded, UnusableFile, WholeFiles } from './reading/source-files.ts'
+import { listSource, parseBounded, UnusableFile, wholeFile, WholeFiles } from './reading/source-files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
@@ -77,25 +76,14 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
     const identifier = name.replace(/\.json$/i, '')
     await whole.use(path, async () => {
       if (identifier === name) throw new UnusableFile('is not a JSON file')
-      sink.harbour(harbourOf(readStation(path), identifier, file))
+      const parsed = parseBounded(wholeFile(path, MAX_STATION_BYTES))
+      if ('fault' in parsed) throw new UnusableFile('is not JSON')
+      sink.harbour(harbourOf(parsed.value, identifier, file))
       file.rows(1)
     })
   }
   whole.expectUsed()
   file.end()
-}
-
-/** The JSON value in a file. @throws UnusableFile */
-function readStation(path: string): unknown {
-  let bytes: Buffer
-  try {
-    bytes = readRegularFileSync(path, MAX_STATION_BYTES)
-  } catch (error) {
-    throw new UnusableFile(error instanceof UnfitFile ? error.message : 'cannot be read')
-  }
-  const parsed = parseBounded(bytes)
-  if ('fault' in parsed) throw new UnusableFile('is not JSON')
-  return parsed.value
 }
 
 function expect(condition: boolean, otherwise: string): asserts condition {

@@ -221,7 +221,7 @@ test('Faults of files and folders end with exit code 1 and one line that names t
   const advice = `"groundswell build --out ${snapshots}" makes one, and --from mirrors one from elsewhere`
   const said: [argv: string[], what: string][] = [
     [['build', `--source=csv:${nowhere}`, out], `csv: there is no folder ${nowhere}`],
-    [['build', `--source=csv:${file}`, out], `csv: ${file} is not a folder`],
+    [['build', `--source=csv:${file}`, out], `csv: there is no folder ${file}`],
     [['build', '--source=csv', out], 'csv: no folder is named: write csv:DIR'],
     [
       ['build', '--source=demo', `--out=${file}`],

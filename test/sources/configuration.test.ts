@@ -150,9 +150,12 @@ test('A fault is named by its place.', (t) => {
     [fetching({ headers: { a: 'b\r\nc: d' } }), /^sources\[0\]\.fetch\[0\]\.headers\.a /],
     [
       fetching({ headers: { a: { env: 'KEY' } } }),
-      /headers needs the environment variable KEY, which is not set$/,
+      /fetch\[0\] needs the environment variable KEY, which is not set$/,
     ],
-    [fetching({ query: { a: { env: 'ODD' } } }), /query takes ODD, which holds more than printable ASCII$/],
+    [
+      fetching({ query: { a: { env: 'ODD' } } }),
+      /fetch\[0\] takes ODD, which holds more than printable ASCII$/,
+    ],
   ]
   for (const [value, expected] of cases) assert.match(complaint(t, value, { ODD: 'a\nb' }), expected)
   assert.match(complaint(t, { sources: Array.from({ length: 9 }, () => ({ kind: 1 })) }), /; and \d+ more$/)

@@ -109,7 +109,7 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'buoys.csv:14 a quote is not closed',
     'header.csv:1 column 4 of the header is not one of source, identifier, time, significant_height, maximum_height, ' +
       'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, ' +
-      'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction; is significant_height meant?',
+      'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction',
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
       (line) =>
@@ -178,17 +178,6 @@ test('Tables as spreadsheets write them, with semicolons, tabs or as UTF-16, are
     assert.deepEqual(buoys, [{ source: 'Îles', identifier: '1', name: 'Île', lat: 46.5, lng: -2.25 }])
     assert.deepEqual(rowLines(rows.get('1/0')), ['2024-03-01T00:00:00Z 1.5 - - - - - - - -'])
   }
-})
-
-test('For the usual name of a column the message suggests ours', async (t) => {
-  const folder = await folderOf(t, {
-    'sources.csv': 'name,network\nN,coastal\n',
-    'buoys.csv': 'source,identifier,name,lat,lon\nN,1,One,46.5,-2.25\n',
-  })
-  await assert.rejects(
-    record(openCsv, folder),
-    /buoys\.csv: the header lacks the column lng; its column 5 should be called that$/,
-  )
 })
 
 /** The two names of the buoy that got the row of a time, by that time. */

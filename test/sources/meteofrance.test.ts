@@ -45,7 +45,7 @@ test('Measured waves, water in kelvin and wind in metres a second become a readi
   const { sources, buoys, rows, bad, skipped, doubts } = await record(openMeteofrance, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.deepEqual(doubts, ['files or folders are not read (not named marine.YYYYMMDD.csv) × 1: notes.txt'])
+  assert.deepEqual(doubts, ['files or folders are not read (not marine.YYYYMMDD.csv) × 1: notes.txt'])
   assert.deepEqual(sources, [
     { name: 'Météo-France', network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' },
   ])

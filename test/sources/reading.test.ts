@@ -293,7 +293,7 @@ test('A file beyond the size limit stops the build, before and after decompressi
 /** Why a folder with these files gives nothing. */
 const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp][] = [
   ['altimetry', {}, /holds no \.nc/],
-  ['cmems', { 'a.txt': '' }, /holds no \.nc files/],
+  ['cmems', { 'a.txt': '' }, /holds no \.nc/],
   ['candhis', { 'candhis_stations.csv': 'ID,name,lat,lon\n' }, /holds no data files/],
   ['meteofrance', { 'notes.txt': 'x' }, /holds no marine\.YYYYMMDD\.csv/],
   ['ndbc', { '41001.txt': '' }, /neither activestations\*\.xml nor/],
@@ -306,7 +306,7 @@ test('Every kind of source refuses a folder that is not there, and a file in its
   for (const kind of [...KIND_OPTIONS.keys()].filter((one) => one !== 'demo')) {
     for (const [name, reason] of [
       ['absent', `there is no folder ${folder}/absent`],
-      ['file', `${folder}/file is not a folder`],
+      ['file', `there is no folder ${folder}/file`],
     ]) {
       await assert.rejects(recordSource(openKind(kind, join(folder, name))), {
         name: 'BuildError',

@@ -9,6 +9,7 @@ import {
 import { type TakeDoubt, isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoTime, timeReader } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
+import { LAST_SECOND } from '../../sea/time.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
@@ -28,9 +29,6 @@ export function seriesOf(
   if (isObject(first)) {
     if (isObject(first.hourly)) return answers.flatMap((one) => openMeteoSeries(one, doubt, pick))
     if (Array.isArray(first.hours)) return stormglassSeries(first, doubt, pick)
-    if (OPEN_METEO_OTHERS.some((name) => isObject(first[name])))
-      throw new UnusableFile('it is an answer of Open-Meteo without hourly values')
-    if (first.error === true) throw new UnusableFile('it is an error of the service in place of a forecast')
     if (first.type === 'Coverage') return coverageSeries(first, first.parameters, position, doubt)
     if (first.type === 'CoverageCollection') {
       return listOf(first.coverages, 'coverages').flatMap((coverage) =>
@@ -39,11 +37,10 @@ export function seriesOf(
     }
     if (isObject(first.table)) return tableSeries(first.table, doubt)
   }
-  throw new UnusableFile('it is neither Open-Meteo, Stormglass, CoverageJSON nor ERDDAP JSON')
+  throw new UnusableFile(
+    'it is no forecast of Open-Meteo by the hour, Stormglass, CoverageJSON or ERDDAP JSON',
+  )
 }
-
-/** Other steps than an hour, of which a forecast is not made. */
-const OPEN_METEO_OTHERS = ['current', 'minutely_15', 'daily']
 
 function jsonOf(value: unknown, what: string): Json {
   if (!isObject(value)) throw new UnusableFile(`${what} is not an object`)
@@ -76,21 +73,13 @@ function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
   return { lat, lng: wrapLongitude(lng) }
 }
 
-const NO_TIME = 'a time is not ISO 8601 in whole seconds from 1970 to February 2106'
+function inRange(seconds: number): number {
+  if (Number.isInteger(seconds) && seconds >= 0 && seconds <= LAST_SECOND) return seconds
+  throw new UnusableFile('a time is not in whole seconds from 1970 to February 2106')
+}
 
 /** Seconds of an ISO 8601 time, `offset` seconds ahead of UTC without a zone. @throws UnusableFile */
-function secondsOf(value: unknown, offset: number): number {
-  const seconds = isoTime(textOf(value), offset)
-  if (seconds < 0) throw new UnusableFile(NO_TIME)
-  return seconds
-}
-
-function inRange(seconds: number): number {
-  if (!Number.isInteger(seconds) || seconds < 0 || seconds > 0xffff_ffff) {
-    throw new UnusableFile('a time lies before 1970 or after February 2106')
-  }
-  return seconds
-}
+const secondsOf = (value: unknown, offset = 0): number => inRange(isoTime(textOf(value), offset))
 
 function ascending(times: number[]): number[] {
   if (times.length === 0) throw new UnusableFile('it has no times')
@@ -118,7 +107,6 @@ function openMeteoSeries(value: unknown, doubt: TakeDoubt, pick?: string): Serie
     if (label === undefined) continue
     entryOf(models, name.slice(label.length + 1), () => new Map()).set(label.toLowerCase(), {
       unit: textOf(units[name]),
-      standardName: '',
       values: valuesOf(listOf(list, name), times.length, name),
     })
   }
@@ -170,27 +158,20 @@ const MOST_MODELS = 50
 /** An object for each hour, with a value of each source for each quantity. */
 function stormglassSeries({ hours: list, meta }: Json, doubt: TakeDoubt, pick?: string): Series[] {
   const hours = listOf(list, 'hours').map((hour) => jsonOf(hour, 'an hour'))
-  const times = ascending(hours.map(({ time }) => secondsOf(time, 0)))
-  const cellsOf = (name: string): Json[] => hours.map((hour) => (isObject(hour[name]) ? hour[name] : {}))
-  const all = Object.keys(STORMGLASS).flatMap((name) => cellsOf(name).flatMap(Object.keys))
-  const sources = [...new Set(all)].sort(
-    (a, b) => Number(b === STORMGLASS_OWN) - Number(a === STORMGLASS_OWN),
-  )
-  if (sources.length > MOST_MODELS) throw new UnusableFile(`it has more than ${MOST_MODELS} sources`)
-  const models: Models = new Map(sources.map((source) => [source, new Map()]))
+  const times = ascending(hours.map(({ time }) => secondsOf(time)))
+  const models: Models = new Map()
   for (const [name, [label, unit]] of Object.entries(STORMGLASS)) {
-    const cells = cellsOf(name)
-    for (const source of sources.filter((one) => cells.some((cell) => one in cell))) {
-      const values = valuesOf(
-        cells.map((cell) => cell[source] ?? null),
-        times.length,
-        name,
-      )
-      models.get(source)!.set(label, { unit, standardName: '', values })
+    const cells = hours.map((hour) => (isObject(hour[name]) ? hour[name] : {}))
+    for (const source of new Set(cells.flatMap(Object.keys))) {
+      const given = cells.map((cell) => cell[source] ?? null)
+      const columns = entryOf(models, source, () => new Map())
+      columns.set(label, { unit, values: valuesOf(given, times.length, name) })
+      if (models.size > MOST_MODELS) throw new UnusableFile(`it has more than ${MOST_MODELS} sources`)
     }
   }
+  const inOrder = [...models].sort(([a], [b]) => Number(b === STORMGLASS_OWN) - Number(a === STORMGLASS_OWN))
   const { lat, lng } = jsonOf(meta, 'meta')
-  return ofModels('Stormglass', models, { ...placeOf(lat, lng), times }, doubt, pick)
+  return ofModels('Stormglass', new Map(inOrder), { ...placeOf(lat, lng), times }, doubt, pick)
 }
 
 /** The longest label that the name of a model follows, as in `wave_height_ecmwf_wam025`. */
@@ -221,9 +202,7 @@ function tableSeries(table: Json, doubt: TakeDoubt): Series[] {
     const { lat, lng } = placeOf(row[latField], row[lngField])
     const key = pointKey(lat, lng)
     const place = entryOf(places, key, () => ({ times: [], rows: [], lat, lng }))
-    const time = read(String(row[timeField]))
-    if (time < 0) throw new UnusableFile(NO_TIME)
-    place.times.push(time)
+    place.times.push(inRange(read(String(row[timeField]))))
     place.rows.push(row)
   }
   return [...places.values()].map(({ times, rows, lat, lng }) => ({
@@ -232,18 +211,11 @@ function tableSeries(table: Json, doubt: TakeDoubt): Series[] {
     runAt: ascending(times)[0],
     times,
     columns: new Map(
-      used.map(({ label, field }) => [
-        label.toLowerCase(),
-        {
-          unit: units[field] ?? '',
-          standardName: '',
-          values: valuesOf(
-            rows.map((row) => row[field]),
-            times.length,
-            label,
-          ),
-        },
-      ]),
+      used.map(({ label, field }) => {
+        const given = rows.map((row) => row[field])
+        const values = valuesOf(given, times.length, label)
+        return [label.toLowerCase(), { unit: units[field] ?? '', values }]
+      }),
     ),
   }))
 }
@@ -277,9 +249,9 @@ function coverageSeries(
     throw new UnusableFile('its positions are not latitudes and longitudes')
   if (/"calendar":"(?!gregorian|standard|http)/i.test(references))
     throw new UnusableFile('its times are of another calendar than the standard one')
-  const times = ascending(axisOf(axes, 't').map((time) => secondsOf(time, 0)))
+  const times = ascending(axisOf(axes, 't').map((time) => secondsOf(time)))
   const runAxis = RUN_AXES.find((name) => name in axes)
-  const runAt = runAxis === undefined ? times[0] : secondsOf(axisOf(axes, runAxis)[0], 0)
+  const runAt = runAxis === undefined ? times[0] : secondsOf(axisOf(axes, runAxis)[0])
   const isPlaced = 'x' in axes && 'y' in axes
   if (!isPlaced && position === undefined) {
     throw new UnusableFile(`it does not say where it is: name its place in ${POSITIONS_FILE}`)
@@ -310,11 +282,8 @@ function coverageSeries(
       const columns = new Map<string, SeriesColumn>()
       for (const { label, unit, standardName, values, at } of ranges) {
         const ofPlace = times.map((_, t) => values[at(t, column, row)])
-        columns.set(label.toLowerCase(), {
-          unit,
-          standardName,
-          values: valuesOf(ofPlace, times.length, label),
-        })
+        const placed = valuesOf(ofPlace, times.length, label)
+        columns.set(label.toLowerCase(), { unit, standardName, values: placed })
       }
       return { lat, lng, runAt, times, columns }
     }),

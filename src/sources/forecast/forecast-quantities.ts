@@ -25,7 +25,7 @@ export interface Series {
 
 export interface SeriesColumn {
   unit: string
-  standardName: string
+  standardName?: string
   values: Values
 }
 
@@ -99,7 +99,7 @@ export function quantitiesOf(
     })
     if (usable.length === 0) continue
     const best = usable.reduce((one, other) => (countOf(other) > countOf(one) ? other : one))
-    const { label, factor, unit, standardName, values } = best
+    const { label, factor, unit, standardName = '', values } = best
     if (best !== usable[0]) doubt('fuller', `${label}, ${usable[0].label}`)
     if (unit.trim() === '') doubt('usualUnit', label, countOf(best))
     const goesTo = name.endsWith('Direction') && saysGoesTo(`${label} ${standardName}`)
@@ -154,7 +154,7 @@ function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void
       const other = north.values[i]
       return value === null || other === null ? null : of(value * eastFactor, other * northFactor)
     })
-    return { unit, standardName: '', values }
+    return { unit, values }
   }
   columns.set('wind_speed', resolve('km/h', Math.hypot))
   // A calm has no direction.

@@ -4,7 +4,7 @@
  * `period` is DPD, the dominant period, and never the average period APD. Times are UTC.
  */
 import { basename, join, sep } from 'node:path'
-import { IDENTIFIER, isStationList, MAX_LIST_BYTES, readStations } from './station-lists.ts'
+import { IDENTIFIER, isStationList, readStations } from './station-lists.ts'
 import { BATCH_ROWS, readSummaries, sendRows, type StationHandle, type Summary } from './ndbc-samples.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
@@ -23,6 +23,8 @@ const MAX_STATION_ROWS = 4_000_000
 
 /** Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 36 bytes: 4,000 copies of a thousand stations. */
 const MAX_SHARED_ROWS = 4_000_000
+/** Of one copy. */
+const MAX_SHARED_BYTES = 64 * 2 ** 20
 
 /** Levels of nested folders, with the source's own: `latest_obs/2026/06/22`. */
 const MAX_LEVELS = 5
@@ -126,7 +128,7 @@ async function readShared(
   for (const path of paths) {
     const file = report.file(path)
     const found: (RowHead & { codes: Int32Array })[] = []
-    readRows(await readText(path, file, MAX_LIST_BYTES), file, undefined, ({ time, codes, text }) => {
+    readRows(await readText(path, file, MAX_SHARED_BYTES), file, undefined, ({ time, codes, text }) => {
       const identifier = text('STN').toUpperCase()
       const [lat, lng] = [text('LAT'), text('LON')]
       const head = { identifier, time, lat: degreesOf(lat, 90), lng: degreesOf(lng, 360) }

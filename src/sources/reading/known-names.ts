@@ -54,19 +54,6 @@ export function fieldOf(role: Role, labels: readonly string[]): number {
   return found === undefined ? -1 : plain.indexOf(found)
 }
 
-/** Our column, such as `significant_height` or `lng`, that a name of others means. */
-export function ourLabel(label: string): string | undefined {
-  const columns: [Role, string][] = [
-    ['station', 'identifier'],
-    ['time', 'time'],
-    ['lat', 'lat'],
-    ['lng', 'lng'],
-  ]
-  const [, column] = columns.find(([role]) => fieldOf(role, [label]) >= 0) ?? []
-  const name = ownMeaning(label)?.name
-  return column ?? (name === 'meanPeriod' ? 'period' : name && labelOf(name))
-}
-
 /** `significant_height` of `significantHeight`. */
 export const labelOf = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -5,8 +5,7 @@
  */
 import type { Attribute, Dataset, File } from 'h5wasm'
 import { entryOf } from '../../system/entry-of.ts'
-import { readRegularFileSync, UnfitFile } from '../../system/regular-files.ts'
-import { UnusableFile } from './source-files.ts'
+import { UnusableFile, wholeFile } from './source-files.ts'
 
 /** Larger than any day of any platform or mission; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29
@@ -93,7 +92,7 @@ async function load(): Promise<OpenNetcdf> {
 
 function withFile<T>(library: Library, path: string, use: (file: NetcdfFile) => T): T {
   const { h5, memory } = library
-  const bytes = bytesOf(path)
+  const bytes = wholeFile(path, MAX_FILE_BYTES)
   if (isNetcdf3(bytes))
     throw new UnusableFile('is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW')
   library.present = `/${++library.opened}.nc`
@@ -142,15 +141,6 @@ function openedFile({ h5 }: Library, file: File): NetcdfFile {
 
 function isNetcdf3(bytes: Uint8Array): boolean {
   return bytes[0] === 0x43 && bytes[1] === 0x44 && bytes[2] === 0x46 && [1, 2, 5].includes(bytes[3])
-}
-
-function bytesOf(path: string): Uint8Array {
-  try {
-    return readRegularFileSync(path, MAX_FILE_BYTES)
-  } catch (error) {
-    if (error instanceof UnfitFile) throw new UnusableFile(error.message)
-    throw new UnusableFile('cannot be read')
-  }
 }
 
 export interface Variable {

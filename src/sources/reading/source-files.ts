@@ -1,7 +1,6 @@
 /** Files of a source as bytes (plain, gzip, UTF-8, UTF-16) and JSON, bounded in number, size and nesting. */
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { join } from 'node:path'
-import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
 import doubts from '../doubts.json' with { type: 'json' }
@@ -57,18 +56,26 @@ function tooMany(folder: string): BuildError {
   return new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
 }
 
-function missingFolder(kind: string, folder: string): BuildError {
-  if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
-  return new BuildError(
-    existsSync(folder) ? `${kind}: ${folder} is not a folder` : `${kind}: there is no folder ${folder}`,
-  )
-}
-
 /** What lies in a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing folder */
 export async function listSource(kind: string, folder: string, levels = 1): Promise<FolderListing> {
   const listing = await listFolder(folder, levels)
-  if (listing === null) throw missingFolder(kind, folder)
-  return listing
+  if (listing !== null) return listing
+  const fault = folder === '' ? `no folder is named: write ${kind}:DIR` : `there is no folder ${folder}`
+  throw new BuildError(`${kind}: ${fault}`)
+}
+
+/** The only files of a source that it reads; the others make a doubt. @throws BuildError where there are none */
+export async function listOnly(
+  kind: string,
+  folder: string,
+  report: Report,
+  { wanted, called, levels = 1 }: { wanted: RegExp; called: string; levels?: number },
+): Promise<string[]> {
+  const { files, folders } = await listSource(kind, folder, levels)
+  doubtIgnored(report, [...files.filter((name) => !wanted.test(name)), ...folders], `not ${called}`)
+  const found = files.filter((name) => wanted.test(name))
+  if (found.length === 0) throw new BuildError(`${kind}: ${folder} holds no ${called}`)
+  return found
 }
 
 /** One doubt for all files and folders that a source does not read. */
@@ -91,6 +98,15 @@ export function takeDoubts(report: Pick<Report, 'doubt'>, path = ''): TakeDoubt 
 
 /** A file that cannot be used; the message tells why, without anything of its content. */
 export class UnusableFile extends Error {}
+
+/** The bytes of a file that is held whole. @throws UnusableFile */
+export function wholeFile(path: string, maxBytes: number): Buffer {
+  try {
+    return readRegularFileSync(path, maxBytes)
+  } catch (error) {
+    throw new UnusableFile(error instanceof UnfitFile ? error.message : 'cannot be read')
+  }
+}
 
 /** The files of a source of which each is used or left out whole. */
 export class WholeFiles {

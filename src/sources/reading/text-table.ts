@@ -15,7 +15,6 @@ import {
   textOf,
   textsOf,
 } from './fields.ts'
-import { ourLabel } from './known-names.ts'
 import type { FileReport } from '../source.ts'
 import { readText } from './source-files.ts'
 import { isUnit, numberAt } from './units.ts'
@@ -277,11 +276,6 @@ export async function readTable<C extends Columns>(
       file.bad(table.line, `${column} ${error.message}`, cell(column))
     }
   }
-  endList(path, file)
-}
-
-/** Ends a list on which other files hang. @throws BuildError when too many of its lines are bad */
-export function endList(path: string, file: FileReport): void {
   if (!file.end()) throw new BuildError(`${path}: too many of its lines are bad (--max-bad)`)
 }
 
@@ -337,19 +331,9 @@ export function labelsFault(
   columns: readonly string[],
   required: readonly string[],
 ): string | null {
-  const meant = (label: string): string | undefined => {
-    const usual = [label.trim().toLowerCase(), ourLabel(label)]
-    return usual.find((name) => name !== undefined && columns.includes(name))
-  }
   const missing = required.find((column) => !labels.includes(column))
-  if (missing !== undefined) {
-    const instead = labels.findIndex((label) => meant(label) === missing)
-    return `the header lacks the column ${missing}${instead < 0 ? '' : `; its column ${instead + 1} should be called that`}`
-  }
+  if (missing !== undefined) return `the header lacks the column ${missing}`
   if (new Set(labels).size < labels.length) return 'the header names a column twice'
   const unknown = labels.findIndex((label) => !columns.includes(label))
-  if (unknown < 0) return null
-  const suggestion = meant(labels[unknown])
-  const hint = suggestion === undefined || labels.includes(suggestion) ? '' : `; is ${suggestion} meant?`
-  return `column ${unknown + 1} of the header is not one of ${columns.join(', ')}${hint}`
+  return unknown < 0 ? null : `column ${unknown + 1} of the header is not one of ${columns.join(', ')}`
 }

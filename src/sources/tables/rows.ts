@@ -79,7 +79,7 @@ export async function readFolder(
     const waiting = new WaitingRows(rows, doubt)
     for (const table of form.open(bytes, path.replace(/\.gz$/i, ''), maps, file))
       rows.read(table, known, file, doubt, waiting)
-    waiting.end(file.end(), rows.hint())
+    waiting.end(file.end())
   }
   rows.doubtAbsent(tables)
   sink.source({ ...form.terms?.(), ...info })
@@ -93,8 +93,6 @@ class Rows {
   readonly #numbers = new Map<string, number>()
   readonly #stations: { batch: RowBatch; rowAt: Map<number, number> }[] = []
   #length = 0
-  /** Columns of words in tables without a column of stations. */
-  readonly #words = new Set<string>()
   /** Measures of which a row had a value. */
   readonly #found = new Set<MeasureName>()
 
@@ -139,9 +137,7 @@ class Rows {
         continue
       }
       if (!readValues(table, measured, codes, file)) continue
-      if (understood++ === 0 && typeof station === 'string')
-        for (const [field, label] of table.labels.entries())
-          if (!time.fields.includes(field) && table.number(field) === null) this.#words.add(label)
+      understood++
       dropDeep(table, layout, codes, file)
       if (codes.every((code) => code === NO_CODE)) {
         file.skipped('a row without a value')
@@ -192,11 +188,6 @@ class Rows {
     takeDoubts(this.#report)('twice', `${identifier} at ${timestampText(example)}`, twice)
   }
 
-  /** Names columns of words, which could be identifiers where a table has no column of them. */
-  hint(): string {
-    return this.#words.size === 0 ? '' : `; its identifier could be in ${[...this.#words].join(', ')}`
-  }
-
   doubtAbsent(tables: readonly MappedTable[]): void {
     const given = tables.flatMap(({ values = {} }) => Object.entries(values))
     const names = given.flatMap(([name, value]) => (value === null ? [] : [name as MeasureName]))
@@ -207,7 +198,7 @@ class Rows {
   send(sink: Sink, source: string, known: ReadonlyMap<string, BuoyRecord>, file: FileReport): void {
     const waiting = new WaitingRows(sink, () => undefined)
     const codes = new Int32Array(MEASURE_NAMES.length)
-    const handles = this.#positions.announce(sink, source, this.#report, known, this.hint())
+    const handles = this.#positions.announce(sink, source, this.#report, known)
     for (const [identifier, handle] of handles) {
       const { batch } = this.#stations[this.#numbers.get(identifier)!] ?? { batch: new RowBatch(0) }
       const { length, time, columns } = batch
