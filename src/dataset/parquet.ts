@@ -13,6 +13,8 @@ interface WrittenColumn {
   readonly element: SchemaElement
   /** Without an encoding the writer chooses between a dictionary and plain values. */
   readonly encoding?: NonNullable<ColumnSource['encoding']>
+  /** Least and greatest values by row group, to skip some by. Nobody asks for a range of words, and theirs take a tenth of the time. */
+  readonly statistics: boolean
   valueAt(row: number): Value
 }
 
@@ -34,7 +36,8 @@ const MS_PER_S = 1000
 function written(column: Column): WrittenColumn {
   const { name } = column
   const optional = (type: NonNullable<SchemaElement['type']>, more: Partial<SchemaElement> = {}) => {
-    return { name, element: { name, type, repetition_type: 'OPTIONAL', ...more } as const }
+    const element = { name, type, repetition_type: 'OPTIONAL', ...more } as const
+    return { name, element, statistics: column.kind !== 'word' }
   }
   const text = { converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const
   switch (column.kind) {
@@ -155,8 +158,9 @@ export class ParquetFile {
   /** Writes the row group, if it has rows: some readers refuse one without. */
   group(): void {
     if (this.rows === 0) return
-    const columnData = this.#columns.map(({ name, encoding }, i) => ({
+    const columnData = this.#columns.map(({ name, encoding, statistics }, i) => ({
       name,
+      statistics,
       data: this.#values[i],
       ...(encoding !== undefined && { encoding }),
     }))
