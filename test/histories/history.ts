@@ -15,7 +15,7 @@ import type { Part, PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { type Manifest } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
-import { listKept, readHold, setPinned } from '../../src/snapshot/retained.ts'
+import { type KeptSnapshot, listKept, readHold, setPinned } from '../../src/snapshot/retained.ts'
 import { loadPart, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { Chance } from '../chance.ts'
 import { doWork, type Work } from './work.ts'
@@ -74,12 +74,6 @@ export class Builders {
   }
 }
 
-interface KeptState {
-  id: string
-  sequence: number
-  pinned: boolean
-}
-
 const REFUSALS: { readonly [refusal in Refusal]: RegExp } = {
   'none read': /none of the sources could be read/,
   forgotten: /the folder does not say what it gave last/,
@@ -89,25 +83,25 @@ const REFUSALS: { readonly [refusal in Refusal]: RegExp } = {
 
 export class History {
   readonly #dir: string
+  readonly #seed: number
   readonly #chance: Chance
   readonly #builders: Builders
   #step = 0
   #names: string[] = [...SPEAKERS]
   /** What each snapshot has to hold, by id. */
   readonly #states = new Map<string, State>()
-  #kept: KeptState[] = []
+  #kept: KeptSnapshot[] = []
   #published: string | null = null
   /** The last sequence before the rollback that holds. */
   #hold: number | null = null
   readonly #log: string[] = []
-  /** What was ever seen of ids and slugs, in any snapshot that was kept. */
-  readonly #keyOfId = new Map<number, string>()
-  readonly #keyOfSlug = new Map<string, string>()
-  readonly #nameOfKey = new Map<string, string>()
+  /** What ids and slugs were ever seen to stand for, in any snapshot that was kept. */
+  readonly #meaning = new Map<string, string>()
   readonly #seen = new Set<string>()
 
   constructor(dir: string, seed: number, builders: Builders) {
     this.#dir = dir
+    this.#seed = seed
     this.#chance = new Chance(seed)
     this.#builders = builders
   }
@@ -121,7 +115,7 @@ export class History {
       }
     } catch (error) {
       const { message } = error as Error
-      throw new Error(`${message}\nafter:\n${this.#log.join('\n')}`, { cause: error })
+      throw new Error(`history ${this.#seed}: ${message}\nafter:\n${this.#log.join('\n')}`, { cause: error })
     }
   }
 
@@ -129,7 +123,7 @@ export class History {
     this.#log.push(`${this.#step} ${what} ${typeof details === 'string' ? details : JSON.stringify(details)}`)
   }
 
-  async #act(): Promise<void> {
+  #act(): Promise<void> | void {
     if (this.#published === null) return this.#build()
     const dice = this.#chance.below(100)
     if (dice < 58) return this.#build()
@@ -211,19 +205,17 @@ export class History {
     this.#syncKept(1, newest)
   }
 
+  /** What the folder remembers of each snapshot's sources, but for the times at which they were read. */
   #memories(): Map<string, string> {
-    if (!existsSync(this.#dir)) return new Map()
+    const files = existsSync(this.#dir) ? readdirSync(this.#dir) : []
+    const given = files.filter((file) => file.startsWith('given-'))
     return new Map(
-      readdirSync(this.#dir).flatMap((file) => {
-        const match = /^given-(\w+)\.jsonl$/.exec(file)
-        // But for the times at which sources were read.
-        const text = (): string =>
-          readFileSync(join(this.#dir, file), 'utf8')
-            .split('\n')
-            .slice(1)
-            .join('\n')
-            .replaceAll(/"read_at":"[^"]*"/g, '')
-        return match === null ? [] : [[match[1], text()]]
+      given.map((file) => {
+        const [, ...lines] = readFileSync(join(this.#dir, file), 'utf8').split('\n')
+        return [
+          file.slice('given-'.length, -'.jsonl'.length),
+          lines.join('\n').replaceAll(/"read_at":"[^"]*"/g, ''),
+        ]
       }),
     )
   }
@@ -236,7 +228,7 @@ export class History {
       if (pinned || id === this.#published) assert.ok(ids.has(id), `${id} is gone`)
     const expected = this.#kept.filter(({ id }) => id !== newest?.id).slice(-keep + 1)
     if (keep > 1) for (const { id } of expected) assert.ok(ids.has(id), `${id} is gone in spite of --keep`)
-    this.#kept = now.map(({ id, sequence, pinned }) => ({ id, sequence, pinned }))
+    this.#kept = now
   }
 
   async #rollback(): Promise<void> {
@@ -287,28 +279,25 @@ export class History {
     return isNew
   }
 
-  #pin(): Promise<void> {
-    if (this.#kept.length === 0) return Promise.resolve()
+  #pin(): void {
+    if (this.#kept.length === 0) return
     const one = this.#chance.pick(this.#kept)
     one.pinned = !one.pinned
     this.#record(one.pinned ? 'pin' : 'unpin', one.id)
     setPinned(this.#dir, one.id, one.pinned)
-    return Promise.resolve()
   }
 
   /** As if an hour had passed: what is not kept goes with the next build. */
-  #age(): Promise<void> {
+  #age(): void {
     this.#record('hour')
     for (const file of readdirSync(this.#dir)) {
       const path = join(this.#dir, file)
-      if (!statSync(path, { throwIfNoEntry: false })?.isFile()) continue
-      const { mtimeMs } = statSync(path)
-      utimesSync(path, mtimeMs / 1000 - 3600, mtimeMs / 1000 - 3600)
+      const info = statSync(path, { throwIfNoEntry: false })
+      if (info?.isFile() === true) utimesSync(path, info.mtimeMs / 1000 - 3600, info.mtimeMs / 1000 - 3600)
     }
-    return Promise.resolve()
   }
 
-  #lose(): Promise<void> {
+  #lose(): void {
     const registry = join(this.#dir, 'registry.jsonl')
     // What is lost with the file of given ids stands in what is kept: one or the other has to be there.
     switch (this.#chance.below(4)) {
@@ -346,7 +335,6 @@ export class History {
         this.#published = null
         this.#hold = null
     }
-    return Promise.resolve()
   }
 
   #hasWholeRegistry(): boolean {
@@ -396,23 +384,19 @@ export class History {
       keys.set(id, key)
       this.#identify(key, id, slug)
     }
-    const rows = decoded
-      .filter(({ kind }) => kind === 'readings')
-      .flatMap(({ part, month }) => {
-        const { buoys, start, time, measures } = readMonth(part, month!, 'f')
-        return [...buoys].flatMap((id, i) =>
-          Array.from({ length: start[i + 1] - start[i] }, (_, n) => {
-            const row = start[i] + n
-            const key = keys.get(id) ?? this.#keyOfId.get(id) ?? `nobody with the id ${id}`
-            assert.equal(
-              measures.significantHeight.codes[row],
-              heightAt(key, time[row]),
-              `a reading of ${key}`,
-            )
-            return keys.has(id) ? [`${key} ${time[row]}`] : []
-          }).flat(),
-        )
-      })
+    const rows: string[] = []
+    for (const { kind, part, month } of decoded) {
+      if (kind !== 'readings') continue
+      const { buoys, start, time, measures } = readMonth(part, month!, 'f')
+      for (const [i, id] of buoys.entries()) {
+        const key = keys.get(id) ?? this.#meaning.get(`id ${id}`) ?? `nobody with the id ${id}`
+        for (let row = start[i]; row < start[i + 1]; row++) {
+          const height = measures.significantHeight.codes[row]
+          assert.equal(height, heightAt(key, time[row]), `a reading of ${key}`)
+          if (keys.has(id)) rows.push(`${key} ${time[row]}`)
+        }
+      }
+    }
     const points = read('forecast', readForecast)
     const harbours = read('tides', readTides)
     const passes = read('passes', readPasses)
@@ -429,26 +413,25 @@ export class History {
         .map((identifier, i) => `${identifier} ${harbours!.credits[harbours!.credit[i]]}`)
         .sort(),
       spots: catalog.spots.map(({ id }) => String(id)).sort(),
-      passes: Array.from(passes?.number ?? [], (number, i) => [
-        `${number}`,
-        ...Array.from({ length: passes!.first[i + 1] - passes!.first[i] }, (_, n) => {
-          const at = passes!.first[i] + n
-          return `${number} ${keys.get(passes!.buoy[at])} ${passes!.time[at]}`
-        }),
-      ])
+      passes: Array.from(passes?.number ?? [], (number, i) => {
+        const { buoy, first, time } = passes!
+        const seen = [...buoy.subarray(first[i], first[i + 1])]
+        return [`${number}`, ...seen.map((id, n) => `${number} ${keys.get(id)} ${time[first[i] + n]}`)]
+      })
         .flat()
         .sort(),
     }
   }
 
   #identify(key: string, id: number, slug: string): void {
-    const name = `${id} ${slug}`
-    assert.equal(this.#keyOfId.get(id) ?? key, key, `the id ${id} names two buoys`)
-    assert.equal(this.#keyOfSlug.get(slug) ?? key, key, `the slug ${slug} names two buoys`)
-    assert.equal(this.#nameOfKey.get(key) ?? name, name, `${key} has two names`)
     assert.doesNotMatch(slug, /^\d+$/)
-    this.#keyOfId.set(id, key)
-    this.#keyOfSlug.set(slug, key)
-    this.#nameOfKey.set(key, name)
+    for (const [what, meaning] of [
+      [`id ${id}`, key],
+      [`slug ${slug}`, key],
+      [key, `${id} ${slug}`],
+    ]) {
+      assert.equal(this.#meaning.get(what) ?? meaning, meaning, `${what} means two things`)
+      this.#meaning.set(what, meaning)
+    }
   }
 }

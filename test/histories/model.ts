@@ -13,6 +13,7 @@ export interface PointWord {
 export interface Word {
   buoys: Set<string>
   points: Map<number, PointWord>
+  /** Who is credited by harbour. */
   harbours: Map<string, string>
   spots: Set<number>
   /** `NUMBER BUOY TIME`, and `NUMBER` alone for the pass itself. */
@@ -20,20 +21,14 @@ export interface Word {
 }
 
 /** A snapshot, and what is remembered beside it. */
-export interface State {
+export interface State extends Word {
   asOf: number
   /** In the order of the configuration. */
   words: Map<string, Word>
   /** False when the memory of who gave what was lost. */
   isKnown: boolean
-  buoys: Set<string>
   /** Times by buoy. */
   rows: Map<string, Set<number>>
-  points: Map<number, PointWord>
-  /** Who is credited by harbour. */
-  harbours: Map<string, string>
-  spots: Set<number>
-  passes: Set<string>
 }
 
 export type Refusal = 'none read' | 'forgotten' | 'fresh' | 'no time'
@@ -79,9 +74,8 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
   const words = new Map<string, Word>()
   for (const speaker of speakers) {
     const { name, gift } = speaker
-    const last = known.get(name)
-    if (!isSilent(speaker)) words.set(name, wordOf(name, gift))
-    else if (last !== undefined) words.set(name, last)
+    const word = isSilent(speaker) ? known.get(name) : wordOf(name, gift)
+    if (word !== undefined) words.set(name, word)
   }
 
   const mentioned = new Set([...words.values()].flatMap(({ buoys }) => [...buoys]))
