@@ -98,6 +98,22 @@ const says =
     part.meta[name] = value
   }
 
+/** Sets one member of a list, or a field of that member. */
+const saysAt =
+  (name: string, at: number, value: unknown, field?: string): Spoil =>
+  (part) => {
+    const members = part.meta[name] as { [field: string]: unknown }[]
+    if (field === undefined) Object.assign(members, { [at]: value })
+    else members[at][field] = value
+  }
+
+/** Repeats a value of a column where the next one stands. */
+const repeat =
+  (name: string): Spoil =>
+  (part) => {
+    column(part, name)[1] = column(part, name)[0]
+  }
+
 const KINDS = ['catalog', 'readings', 'weather', 'aggregates', 'passes', 'forecast', 'tides'] as const
 
 for (const kind of KINDS) {
@@ -130,20 +146,14 @@ test('A catalogue that breaks a rule is refused.', async () => {
       /differ in length/,
       (part) => void texts(part, name).pop(),
     ]),
-    [/holds something that is not text/, (part) => void ((part.meta.names as unknown[])[0] = 5)],
-    [/names: is not a list/, (part) => void (part.meta.names = 'Alpha')],
-    [
-      /a source is malformed/,
-      (part) => void ((part.meta.sources as { network: string }[])[0].network = 'other'),
-    ],
-    [
-      /countries holds something that is not text/,
-      (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' }),
-    ],
-    [/registry: an entry has no id/, (part) => void (part.meta.registry = pack([['a', 'b', '1', 'c']]))],
-    [/registry: is not a byte string/, (part) => void (part.meta.registry = 5)],
-    [/registry: is not a list/, (part) => void (part.meta.registry = pack(5))],
-    [/registry: is not MessagePack/, (part) => void (part.meta.registry = Uint8Array.of(0x92))],
+    [/holds something that is not text/, saysAt('names', 0, 5)],
+    [/names: is not a list/, says('names', 'Alpha')],
+    [/a source is malformed/, saysAt('sources', 0, 'other', 'network')],
+    [/countries holds something that is not text/, saysAt('countries', 0, 5, 'code')],
+    [/registry: an entry has no id/, says('registry', pack([['a', 'b', '1', 'c']]))],
+    [/registry: is not a byte string/, says('registry', 5)],
+    [/registry: is not a list/, says('registry', pack(5))],
+    [/registry: is not MessagePack/, says('registry', Uint8Array.of(0x92))],
     [/ids do not ascend/, set('id', 0, 0)],
     [/ids do not ascend/, set('id', 1, 1)],
     [/ids do not ascend/, set('id', 3, 900_001)],
@@ -154,37 +164,15 @@ test('A catalogue that breaks a rule is refused.', async () => {
     [/has no source/, set('source', 1, 3)],
     [/unknown country/, set('country', 1, 5)],
     [/a buoy is neither physical nor virtual/, set('virtual', 0, 2)],
-    [/a buoy has no time zone/, (part) => void (texts(part, 'timezones')[0] = '')],
-    [/a buoy has no time zone/, (part) => void (texts(part, 'timezones')[0] = 'Europe/Paris"')],
-    [/holds a text of 2001 characters/, (part) => void (texts(part, 'names')[0] = 'x'.repeat(2001))],
-    [
-      /more than 4096 sources, or more than 64 names of one/,
-      (part) =>
-        void ((part.meta.sources as { aliases: string[] }[])[0].aliases = Array.from({ length: 65 }, String)),
-    ],
-    [
-      /codes of countries/,
-      (part) =>
-        void ((part.meta.countries as { code: string }[])[0].code = (
-          part.meta.countries as { code: string }[]
-        )[1].code),
-    ],
-    [
-      /codes of countries/,
-      (part) => void ((part.meta.countries as { code: string }[])[0].code = '__proto__'),
-    ],
-    [
-      /a source occurs twice/,
-      (part) =>
-        void ((part.meta.sources as { name: string }[])[0].name = (
-          part.meta.sources as { name: string }[]
-        )[1].name),
-    ],
-    [
-      /sources holds something that is not text/,
-      (part) => void ((part.meta.sources as { credit: unknown }[])[0].credit = 7),
-    ],
-    [/search text is not that of its names/, (part) => void (texts(part, 'names')[0] = 'Other')],
+    [/a buoy has no time zone/, saysAt('timezones', 0, '')],
+    [/a buoy has no time zone/, saysAt('timezones', 0, 'Europe/Paris"')],
+    [/holds a text of 2001 characters/, saysAt('names', 0, 'x'.repeat(2001))],
+    [/or more than 64 names of one/, saysAt('sources', 0, Array.from({ length: 65 }, String), 'aliases')],
+    [/codes of countries/, saysAt('countries', 1, 'FR', 'code')],
+    [/codes of countries/, saysAt('countries', 0, '__proto__', 'code')],
+    [/a source occurs twice/, saysAt('sources', 0, 'South', 'name')],
+    [/sources holds something that is not text/, saysAt('sources', 0, 7, 'credit')],
+    [/search text is not that of its names/, saysAt('names', 0, 'Other')],
     [/search text is not that of its names/, set('words_text', 0, 0)],
     [/search text is not that of its names/, set('words_owner', 0, 9)],
     [/search text is not that of its names/, set('words_place', 0, 255)],
@@ -212,14 +200,14 @@ test('A month of readings that breaks a rule is refused.', async () => {
     [/rows and buoys disagree/, (part) => set('start', column(part, 'start').length - 1, 2)(part, ENTRY)],
     [/rows and buoys disagree/, set('start', 1, 0)],
     [/rows and buoys disagree/, set('start', 1, 4_000_000_000)],
-    [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, ENTRY)],
+    [/buoys do not ascend/, repeat('buoy')],
     [/outside the month/, set('time', 0, march - 1)],
     [/is not of 2026-04/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
     [
       /outside the month/,
       (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, ENTRY),
     ],
-    [/times of a buoy do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, ENTRY)],
+    [/times of a buoy do not ascend/, repeat('time')],
     [/buoys do not ascend/, set('buoy', 0, 0)],
     [/is not of 2026-03/, (part) => void (part.meta.month = '2026-04')],
     [/aliases: is not a map/, (part) => void (part.meta.aliases = 'period')],
@@ -283,7 +271,7 @@ test('A forecast that breaks a rule is refused.', async () => {
     [/not in order/, set('lat', 0, 50)],
     [/rows and points disagree/, set('start', 1, 0)],
     [/rows and points disagree/, set('start', 2, 241)],
-    [/a point do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, ENTRY)],
+    [/a point do not ascend/, repeat('time')],
     [/of no model/, set('model', 0, 1)],
     [/waveHeight has a value outside/, set('waveHeight', 0, 25_001)],
     [/windDirection has a value outside/, set('windDirection', 0, 36_000)],
