@@ -254,14 +254,14 @@ const SETTINGS: [what: string, environment: { [name: string]: string }, message:
 ]
 
 for (const [what, environment, message] of SETTINGS) {
-  test(`${what}: one line says what to set.`, async () => {
+  test(`${what}: one line says what to set.`, async (t) => {
     const given = Object.entries(environment).map(([name, value]) => [
       name,
       value.replace('PORT', String(stub.port)),
     ])
     const read = async (): Promise<unknown> => {
-      const store = openStub(stub, { environment: Object.fromEntries(given) as typeof environment })
-      return readObject(store, 'one', { maxBytes: 10 }).finally(() => store.close())
+      const store = storeOf(t, stub, { environment: Object.fromEntries(given) as typeof environment })
+      return readObject(store, 'one', { maxBytes: 10 })
     }
     await fails(read(), message)
   })
