@@ -5,7 +5,7 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 slots of six arrays, some 3 MB;
  * half-hourly ones make 120 kB.
  */
-import { ApiError } from '../operation/errors.ts'
+import { refused } from '../operation/errors.ts'
 import {
   FORECAST_MEASURES,
   MEASURES,
@@ -197,11 +197,9 @@ function rangeOf(
   const end = to === undefined ? asOf + AFTER_SECONDS : endOf(to)
   refuseBackwards(start, end)
   if (end - start > LONGEST_SECONDS) {
-    throw new ApiError(
-      'validation_failed',
-      `Parameter start_date lies more than ${LONGEST_SECONDS / DAY} days before end_date. Allowed: a range of at most ${LONGEST_SECONDS / DAY} days`,
-      { parameter: 'start_date' },
-    )
+    const days = `${LONGEST_SECONDS / DAY} days`
+    const problem = `lies more than ${days} before end_date. Allowed: a range of at most ${days}`
+    throw refused('start_date', problem, 'validation_failed')
   }
   // No reading or forecast lies outside of what 32 bits hold, and tides so far away mean nothing.
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }

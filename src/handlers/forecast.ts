@@ -2,7 +2,7 @@
  * Operation 16, `GET /forecast`: waves, swell, wind and tide of a place, hour by hour, with its high and low waters.
  * Reach and interpolation are those of the combined conditions (`conditions.ts`), with which it agrees at every hour.
  */
-import { ApiError, notFound } from '../operation/errors.ts'
+import { notFound, refused } from '../operation/errors.ts'
 import { MISSING_I16, MISSING_U16, type ForecastName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { HOUR, LAST_SECOND, timestampText } from '../sea/time.ts'
@@ -104,8 +104,7 @@ function placeOf(view: View, { lat, lng, buoy, spot_id: spotId }: Query): Place 
     const parameter =
       lat === undefined ? 'lat' : lng === undefined ? 'lng' : buoy === undefined ? 'spot_id' : 'buoy'
     const problem = ways.length > 1 ? 'names a second place' : 'is missing'
-    const message = `Parameter ${parameter} ${problem}. Allowed: either lat and lng, or buoy, or spot_id`
-    throw new ApiError('bad_request', message, { parameter })
+    throw refused(parameter, `${problem}. Allowed: either lat and lng, or buoy, or spot_id`)
   }
   let position: { lat: number; lng: number }
   if (buoy !== undefined) {

@@ -5,7 +5,7 @@ import type { Segments } from '../index/segments.ts'
 import { type Aggregation, isDirection, NO_VALUE } from '../index/statistics.ts'
 import { extraMeasures, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { type Column, integer, number, time } from '../dataset/table.ts'
-import { ApiError } from '../operation/errors.ts'
+import { refused } from '../operation/errors.ts'
 import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import { HOUR } from '../sea/time.ts'
 import type { Zone } from '../sea/zones.ts'
@@ -51,10 +51,10 @@ export function bucketSpans(readings: Segments, spans: readonly Span[], asked: B
   const { bucket, zone, start, end } = asked
   const most = Math.ceil((end - start) / HOUR / RANGE_BUCKETS[bucket])
   if (most > MOST_BUCKETS || most * spans.length > MOST_OF_BUOYS) {
-    throw new ApiError(
+    throw refused(
+      'bucket',
+      `makes too many rows. Allowed: up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`,
       'validation_failed',
-      `Parameter bucket makes too many rows. Allowed: up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`,
-      { parameter: 'bucket' },
     )
   }
   const edges = spans.length === 0 ? new Float64Array(0) : rangeBuckets(zone, bucket, start, end)

@@ -1,6 +1,6 @@
 /** The changes between two snapshots as JSON: `GET /changes`. */
 import { MAX_PER_PAGE, type parameters, READINGS } from '../handlers/changes.ts'
-import { ApiError, snapshotGone } from '../operation/errors.ts'
+import { refused, snapshotGone } from '../operation/errors.ts'
 import { type LongJson, rowsOfPage, writePaging } from '../operation/operation.ts'
 import type { ChangesSince, View } from '../dataset/view.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -35,7 +35,10 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
   const compared = { changes, before: since.before, after: view.dataset }
   const included = query.include ?? 0
   const withRows = (included & 1) === 1
-  if (!withRows && included !== 0) throw refuseExtras()
+  if (!withRows && included !== 0) {
+    const problem = 'adds members to readings, which this answer does not have'
+    throw refused('include', `${problem}. Allowed: with ${READINGS}, separated by commas`)
+  }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const count = changes.before.at(-1)!
   const rows = rowsOfPage(count, query.page, perPage)
@@ -55,11 +58,6 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
       return true
     },
   }
-}
-
-function refuseExtras(): ApiError {
-  const problem = `adds members to readings, which this answer does not have. Allowed: with ${READINGS}, separated by commas`
-  return new ApiError('bad_request', `Parameter include ${problem}`, { parameter: 'include' })
 }
 
 function changesSince(view: View, id: string): ChangesSince | null {

@@ -6,7 +6,7 @@ import type { View } from '../dataset/view.ts'
 import { MAX_PER_PAGE, type parameters as buoyParameters, positionsOf } from '../handlers/readings.ts'
 import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readings-of-buoys.ts'
 import { type bucketParameters, matchingBuoys } from '../operation/filters.ts'
-import { buoyBeside, buoyPlace, readingsAbout } from '../dataset/buoy-table.ts'
+import { buoyBeside, buoyPlace, catalogMembers, readingsAbout } from '../dataset/buoy-table.ts'
 import { ApiError } from '../operation/errors.ts'
 import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
@@ -209,18 +209,9 @@ function pageOf<S extends Span>(spans: readonly S[], from: number, to: number, i
 }
 
 function buoysText({ catalog }: Dataset, ordinals: readonly number[]): string {
-  const { id, names: name, slugs: slug, lat, lng, sources, source } = catalog
+  const { id, name, slug, lat, lng, source } = catalogMembers(catalog, (ordinal) => ordinal)
+  const columns = [id(), name(), slug(), lat(), lng(), source()]
   return JSON.stringify(
-    ordinals.map((i) => {
-      const network = sources[source[i]]
-      return {
-        id: id[i],
-        name: name[i],
-        slug: slug[i],
-        lat: lat[i],
-        lng: lng[i],
-        source: network.label ?? network.name,
-      }
-    }),
+    ordinals.map((i) => Object.fromEntries(columns.map((column) => [column.name, column.value(i)]))),
   )
 }

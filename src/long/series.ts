@@ -1,7 +1,7 @@
 /** Seasonal series, year over year: `GET /buoys/{buoy_id}/readings/series` as JSON and as a table. */
 import { hasMeasure } from '../index/latest.ts'
 import { type Measure, MEASURES } from '../sea/columns.ts'
-import { ApiError } from '../operation/errors.ts'
+import { type ApiError, refused } from '../operation/errors.ts'
 import {
   DEFAULT_SEASONS,
   lastCompleteSeason,
@@ -122,9 +122,8 @@ export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof 
 const MOMENT_BYTES = 27
 const LABEL_BYTES = 16
 
-function impossible(parameter: string, message: string): ApiError {
-  return new ApiError('validation_failed', message, { parameter })
-}
+const impossible = (parameter: string, problem: string): ApiError =>
+  refused(parameter, problem, 'validation_failed')
 
 /** @throws ApiError 422 for a metric that the network does not have, or the extreme of a direction */
 function measureOf({ dataset }: View, ordinal: number, { metric, aggregation }: Query): Measure {
@@ -134,11 +133,11 @@ function measureOf({ dataset }: View, ordinal: number, { metric, aggregation }: 
     usual.includes(name) || hasMeasure([readings, weather], ordinal, METRICS[name])
   if (!isOffered(metric)) {
     const offered = METRIC_NAMES.filter(isOffered).join(', ')
-    throw impossible('metric', `Parameter metric is not measured by this buoy. Allowed: ${offered}`)
+    throw impossible('metric', `is not measured by this buoy. Allowed: ${offered}`)
   }
   const measure = MEASURES[METRICS[metric]]
   if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
-    throw impossible('aggregation', 'Parameter aggregation does not fit a direction. Allowed: median, avg')
+    throw impossible('aggregation', 'does not fit a direction. Allowed: median, avg')
   }
   return measure
 }
@@ -161,7 +160,7 @@ function seasonOf(query: Query): SeasonDates {
     if (day <= lastDayOfMonth(month)) continue
     throw impossible(
       `${end}_day`,
-      `Parameter ${end}_day is not a day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
+      `is not a day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
     )
   }
   return dates
@@ -179,14 +178,11 @@ export function yearsOf(
   if (startYear > endYear) {
     throw impossible(
       'start_year',
-      'Parameter start_year is after the last season. Allowed: a start_year that is not after end_year',
+      'is after the last season. Allowed: a start_year that is not after end_year',
     )
   }
   if (endYear - startYear + 1 > MOST_SEASONS) {
-    throw impossible(
-      'start_year',
-      `Parameter start_year asks for too many seasons. Allowed: at most ${MOST_SEASONS}`,
-    )
+    throw impossible('start_year', `asks for too many seasons. Allowed: at most ${MOST_SEASONS}`)
   }
   return { startYear, endYear }
 }

@@ -33,6 +33,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What is wrong with a parameter, and what is allowed. */
+export function refused(parameter: string, problem: string, code: ErrorCode = 'bad_request'): ApiError {
+  return new ApiError(code, `Parameter ${parameter} ${problem}`, { parameter })
+}
+
 export function notFound(message: string): ApiError {
   return new ApiError('resource_not_found', message)
 }
@@ -43,9 +48,7 @@ const ALLOWED_SNAPSHOT = 'the id of a snapshot, once, as X-Snapshot-Id names it'
 /** The id of a snapshot; null for several values or a broken encoding. @throws ApiError 400 */
 export function snapshotId(name: string, value: string | null): string {
   if (value !== null && SNAPSHOT_ID.test(value)) return value
-  throw new ApiError('bad_request', `Parameter ${name} is malformed. Allowed: ${ALLOWED_SNAPSHOT}`, {
-    parameter: name,
-  })
+  throw refused(name, `is malformed. Allowed: ${ALLOWED_SNAPSHOT}`)
 }
 
 /** The parameter `name` names a snapshot that is not held; `current` is the one that is served now. */

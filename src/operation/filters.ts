@@ -2,7 +2,7 @@
 import type { Dataset } from '../dataset/dataset.ts'
 import { EMPTY_GROUP, type Group, holds, sourceKey } from '../index/groups.ts'
 import { type Bounds, boundsContain, boundsOnGlobe } from '../sea/geo.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, refused } from './errors.ts'
 import {
   bbox,
   bounds,
@@ -160,11 +160,8 @@ function groupOfSource({ groups, catalog: { sources } }: Dataset, source: string
   if (isKnown || sources.length === 0) return EMPTY_GROUP
   const names = sources.slice(0, MOST_NAMES).map(({ name }) => name)
   const rest = sources.length > names.length ? ` and ${sources.length - names.length} more` : ''
-  throw new ApiError(
-    'bad_request',
-    `Parameter source names no network of this server. Allowed: one of ${names.join(', ')}${rest}`,
-    { parameter: 'source' },
-  )
+  const allowed = `one of ${names.join(', ')}${rest}`
+  throw refused('source', `names no network of this server. Allowed: ${allowed}`)
 }
 
 /** What two ascending lists share. */

@@ -1,7 +1,7 @@
 /** What an operation is: its path on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from '../dataset/dataset.ts'
 import type { View } from '../dataset/view.ts'
-import { ApiError, type ErrorCode, notFound } from './errors.ts'
+import { ApiError, type ErrorCode, notFound, refused } from './errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
@@ -128,11 +128,8 @@ export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
 /** @throws ApiError 422 when the range (epoch seconds) ends before it starts */
 export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
-  throw new ApiError(
-    'validation_failed',
-    'Parameter start_date is after end_date. Allowed: a start_date that is not after end_date',
-    { parameter: 'start_date' },
-  )
+  const problem = 'is after end_date. Allowed: a start_date that is not after end_date'
+  throw refused('start_date', problem, 'validation_failed')
 }
 
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {

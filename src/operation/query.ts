@@ -2,7 +2,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
+import { type ApiError, type ErrorCode, refused } from './errors.ts'
 import { MALFORMED, type Parameter, type Parameters, type QueryOf } from './parameters.ts'
 import { checkOf } from './query-check.ts'
 
@@ -155,9 +155,7 @@ export class QueryReader<P extends Parameters> {
   #error(index: number, problem: string): ApiError {
     const name = this.#names[index]
     const { allowed } = this.#parameters[index]
-    return new ApiError(this.#refusal, `Parameter ${name} ${problem}. Allowed: ${allowed}`, {
-      parameter: name,
-    })
+    return refused(name, `${problem}. Allowed: ${allowed}`, this.#refusal)
   }
 }
 

@@ -1,5 +1,5 @@
 /** The form of an answer: `format`, `fields`, `layout`, `units`, and the header `Accept`. */
-import { ApiError } from './errors.ts'
+import { refused } from './errors.ts'
 import type { RawQuery } from './query.ts'
 
 /** Formats that are written row by row. */
@@ -129,8 +129,4 @@ function fieldsOf(raw: RawQuery): string[] | null {
     throw refused('fields', `is malformed. Allowed: names of columns, separated by commas, once each`)
   }
   return value.split(',')
-}
-
-function refused(parameter: string, problem: string): ApiError {
-  return new ApiError('bad_request', `Parameter ${parameter} ${problem}`, { parameter })
 }

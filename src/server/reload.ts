@@ -180,11 +180,7 @@ export class Reloader {
       const loadedAt = performance.now()
       if (snapshot.filesFault !== null) log(`${snapshot.filesFault}; GET /files lists nothing`, 'warning')
       const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
-      const changes = await this.#compare(held)
-      if (this.#isStopping) return
-      await this.#options.serve(held, changes, snapshot)
-      this.#hold(held)
-      this.#changes = changes
+      if (!(await this.#serve(held, snapshot))) return
       this.#refused = null
       this.state.at = clock()
       this.state.error = null
@@ -210,7 +206,7 @@ export class Reloader {
    */
   async #lookBack(): Promise<void> {
     this.#hasLookedBack = true
-    const { dir, hold = 1, threads, maxMemory, servesDemo, log, serve } = this.#options
+    const { dir, hold = 1, threads, maxMemory, servesDemo, log } = this.#options
     const ids = new Set(this.#held.map(({ id }) => id))
     const earlier = listKept(dir).flatMap(({ id, manifest, waiting, builtAt }): PublishedManifest[] => {
       const isWanted =
@@ -225,17 +221,22 @@ export class Reloader {
       if (!fits(() => refuseOverLimit({ id, parts, threadBytes }, this.#held, threads, limit))) return
       try {
         const snapshot = await this.#loader.load(manifest, partsOf(this.#held))
-        const held = [snapshot, ...this.#held]
-        const changes = await this.#compare(held)
-        if (this.#isStopping) return
-        await serve(held, changes, snapshot)
-        this.#hold(held)
-        this.#changes = changes
+        if (!(await this.#serve([snapshot, ...this.#held], snapshot))) return
       } catch (error) {
         if (this.#isStopping) return
         log(`snapshot ${id} is not held for pinned reads: ${(error as Error).message}`, 'warning')
       }
     }
+  }
+
+  /** @returns false where the server stops meanwhile */
+  async #serve(held: readonly IndexedSnapshot[], fresh: IndexedSnapshot): Promise<boolean> {
+    const changes = await this.#compare(held)
+    if (this.#isStopping) return false
+    await this.#options.serve(held, changes, fresh)
+    this.#hold(held)
+    this.#changes = changes
+    return true
   }
 
   /** Parts that no snapshot holds stay in memory until each thread has collected garbage. */

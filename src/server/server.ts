@@ -44,6 +44,8 @@ const EMPTY_POLLS = 5
 
 /** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
 const PATIENCE_MS = 10_000
+/** 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The server was no longer wanted before it served. */
 export class StoppedEarly extends Error {
@@ -220,7 +222,7 @@ export class RunningServer {
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
       // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
-      await orLate(this.#surroundings.mirror?.start(), signal)
+      await orStopped(this.#surroundings.mirror?.start(), signal, PATIENCE_MS)
       signal?.throwIfAborted()
       await this.#reloader.poll()
       if (this.#surroundings.fixed && this.#reloader.snapshot === null && signal?.aborted !== true) {
@@ -277,7 +279,8 @@ export class RunningServer {
 
   /** Looks for a snapshot now, and again at one that was refused. */
   async reload(): Promise<void> {
-    await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
+    const { mirror, signal } = this.#surroundings
+    await orStopped(mirror?.look(true), signal, PATIENCE_MS)
     await this.#reloader.poll(true)
   }
 
@@ -378,20 +381,27 @@ export class RunningServer {
     }
   }
 
+  /**
+   * Goes on until no connection is left, at the latest after the drain time. Only where nobody watches does the port
+   * close early: a balancer that has not asked yet would find it closed.
+   */
   async #drainAndClose(): Promise<boolean> {
-    const common = this.#common
+    const { connections } = this.#common
+    const drainMs = this.#config['drain-time'] * 1000
+    const isWatched = performance.now() - this.#readinessAskedAt < WATCHED_MS
     this.#isDraining = true
     this.#reloader.stop()
     this.#workers.drain()
-    await drain({
-      drainMs: this.#config['drain-time'] * 1000,
-      isWatched: performance.now() - this.#readinessAskedAt < WATCHED_MS,
-      open: () => {
-        const { open, streamsByThread } = countConnections(common.connections)
-        return streamsByThread.reduce((sum, streams) => sum + streams, open)
-      },
-      stopListening: () => this.#workers.send({ type: 'stop-listening' }),
-    })
+    const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
+    let empty = 0
+    const isEmpty = (): boolean => {
+      const { open, streamsByThread } = countConnections(connections)
+      empty = open === 0 && streamsByThread.every((streams) => streams === 0) ? empty + 1 : 0
+      return empty >= EMPTY_POLLS
+    }
+    await until(() => isEmpty() && !isWatched, drainMs - lastAnswersMs)
+    this.#workers.send({ type: 'stop-listening' })
+    await until(isEmpty, lastAnswersMs)
     return this.#close(false)
   }
 
@@ -413,46 +423,20 @@ export class RunningServer {
   }
 }
 
-/** A first copy of a mirror may take minutes, so nobody waits for long. Never rejects. */
-async function orLate(done: Promise<void> | undefined, stopping?: AbortSignal): Promise<void> {
-  if (done === undefined) return
+/** Waits for `done` until the server is no longer wanted, and `ms` at most. */
+async function orStopped(
+  done: Promise<void> | undefined,
+  stopping?: AbortSignal,
+  ms = LONGEST_TIMER_MS,
+): Promise<void> {
   const waiting = new AbortController()
-  const signals = stopping === undefined ? [waiting.signal] : [waiting.signal, stopping]
-  const late = sleep(PATIENCE_MS, undefined, { signal: AbortSignal.any(signals) })
-  await Promise.race([done, late.catch(() => {})])
-  waiting.abort()
-}
-
-async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<void> {
-  if (stopping?.aborted === true) return
-  const stopped = new Promise<void>((resolve) => {
-    stopping?.addEventListener('abort', () => resolve(), { once: true })
-  })
-  await Promise.race([done, stopped])
-}
-
-interface Draining {
-  drainMs: number
-  /** Whether a balancer asks for readiness, and so needs the time to see that there is none. */
-  isWatched: boolean
-  open: () => number
-  stopListening: () => void
-}
-
-/**
- * Resolves when no connection is left, at the latest after the drain time. Only where nobody watches does the
- * port close early: a balancer that has not asked yet would find it closed.
- */
-async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
-  const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
-  let empty = 0
-  const isEmpty = (): boolean => {
-    empty = open() === 0 ? empty + 1 : 0
-    return empty >= EMPTY_POLLS
+  const stopped = AbortSignal.any([waiting.signal, ...(stopping === undefined ? [] : [stopping])])
+  const late = sleep(ms, undefined, { signal: stopped })
+  try {
+    await Promise.race([done, late.catch(() => {})])
+  } finally {
+    waiting.abort()
   }
-  await until(() => isEmpty() && !isWatched, drainMs - lastAnswersMs)
-  stopListening()
-  await until(isEmpty, lastAnswersMs)
 }
 
 async function until(holds: () => boolean, ms: number): Promise<void> {

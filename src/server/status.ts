@@ -60,6 +60,7 @@ export function notReady({
 export function statusOf(observed: Observed): object {
   const { now, snapshot, held, reload, engine, workers, totals, common, report, isDraining } = observed
   const { open, refused, streamsByThread } = countConnections(common.connections)
+  const sums = totals.sums()
   return {
     ...snapshotStatus(snapshot, now),
     held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
@@ -68,36 +69,29 @@ export function statusOf(observed: Observed): object {
     engine: { name: engine.kind, warning: engine.warning },
     workers,
     memory: process.memoryUsage(),
-    answered: answeredStatus(totals),
-    explorer: explorerStatus(observed),
+    answered: {
+      requests: sums.requests,
+      unauthorized: sums.unauthorized,
+      rate_limited: sums.rate_limited,
+      faults: sums.faults,
+    },
+    explorer: {
+      access: common.anonymousAccess,
+      quota: common.config['explorer-quota'],
+      reads: sums.explorer_reads,
+      refused: sums.explorer_refused,
+    },
     connections: { open, refused },
     listeners: {
       open: streamsByThread.reduce((sum, streams) => sum + streams, 0),
-      ...listenersStatus(observed),
+      limit: common.maxListeners,
+      begun: sums.streams,
+      events: sums.events,
+      refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
     },
     draining: isDraining,
     silent_sources: silentSources(report(), now),
     doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
-  }
-}
-
-function answeredStatus(totals: Totals): object {
-  const { requests, unauthorized, rate_limited: limited, faults } = totals.sums()
-  return { requests, unauthorized, rate_limited: limited, faults }
-}
-
-function explorerStatus({ common: { anonymousAccess, config }, totals }: Observed): object {
-  const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
-  return { access: anonymousAccess, quota: config['explorer-quota'], reads, refused }
-}
-
-function listenersStatus({ common: { maxListeners }, totals }: Observed): object {
-  const sums = totals.sums()
-  return {
-    limit: maxListeners,
-    begun: sums.streams,
-    events: sums.events,
-    refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
   }
 }
 
