@@ -101,6 +101,8 @@ test('Under fuzzed requests every line is one JSON object with nothing of the re
     },
   })
   const bytes = (await known.arrayBuffer()).byteLength
+  // A worker reads heads as long as the main thread does.
+  assert.equal((await fetch(`http://127.0.0.1:${live.port}/v2/${'u'.repeat(10_000)}`)).status, 404)
   // An error's id is the one that its client got.
   const refused = await fetch(`http://127.0.0.1:${live.port}/v2/buoys`)
   const { request_id: refusedId } = (await refused.json()) as { request_id: string }

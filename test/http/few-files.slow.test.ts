@@ -5,10 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { runCliWell, temporaryFolder } from '../live.ts'
+import { ask, runCliWell, temporaryFolder, type Reply } from '../live.ts'
 import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
-import { request } from './raw_client.ts'
 import { SLOW_ENGINES, missing } from './server_for_tests.ts'
 
 /** Of which 8 are left for connections, so far as the server counts; it refuses the others one by one. */
@@ -35,16 +34,8 @@ for (const kind of SLOW_ENGINES) {
       await runCliWell(['build', '--source', 'demo:scale,buoys=2,days=1', '--out', snapshots])
       const keysFile = join(folder, 'keys.json')
       await runCliWell(['keys', 'issue', '--owner', 'somebody', '--keys', keysFile])
-      const args = [
-        'serve',
-        `--snapshots=${snapshots}`,
-        `--keys=${keysFile}`,
-        `--engine=${kind}`,
-        '--workers=1',
-        '--port=0',
-        '--admin-port=0',
-        '--drain-time=0',
-      ]
+      const places = [`--snapshots=${snapshots}`, `--keys=${keysFile}`, '--port=0', '--admin-port=0']
+      const args = ['serve', ...places, `--engine=${kind}`, '--workers=1', '--drain-time=0']
       const limited = ['sh', '-c', `ulimit -n ${FILES}; exec "$0" "$@"`, process.execPath, CLI]
       const server = startProgram(t, args, { command: limited })
       const [, port] = await server.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
@@ -87,16 +78,9 @@ for (const kind of SLOW_ENGINES) {
         () => over === CROWD,
         () => `${over} of ${CROWD} over`,
       )
-      let answer = ''
-      for (let tries = 0; !answer.startsWith('HTTP/1.1 200'); tries++) {
-        assert.ok(tries < 300, answer)
-        answer = ''
-        const own = connect(Number(port), '127.0.0.1')
-        own.on('error', () => {}).on('data', (bytes) => (answer += bytes.toString('latin1')))
-        own.write(request('GET /v2/buoys/search?query=bu', ['Connection: close']))
-        await new Promise((resolve) => own.once('close', resolve))
-        if (!answer.startsWith('HTTP/1.1 200')) await wait(50)
-      }
+      const asked = (): Promise<Reply | null> =>
+        ask(Number(port), '/v2/buoys/search?query=bu', { headers: { connection: 'close' } }).catch(() => null)
+      await until(async () => (await asked())?.status === 200, 'nobody is served any more')
     },
   )
 }

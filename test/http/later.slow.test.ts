@@ -1,8 +1,9 @@
-/** Replies that come after the handler has returned, of both engines. */
+/** Replies that come after the handler has returned, whole or as streams without a known length, of both engines. */
 import assert from 'node:assert/strict'
-import { Agent } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Connections, countConnections } from '../../src/http/connections.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { ask as askPort, type AskOptions } from '../live.ts'
 import { request, type RawClient } from './raw_client.ts'
@@ -26,6 +27,12 @@ interface Seen {
 
 /** Of no length that an engine writes at once. */
 const PIECE = 300_000
+
+/** Longer than what an engine writes at once. */
+const STREAM_PIECE = 150_000
+
+/** More than the kernel's buffers of a connection hold, however these grow. */
+const MANY_BYTES = 64_000_000
 
 const pieceAt = (at: number): Buffer =>
   Buffer.alloc(Math.min(PIECE, LONG_LENGTH - at), `${Math.floor(at / PIECE)}.`)
@@ -86,6 +93,10 @@ for (const kind of SLOW_ENGINES) {
           setTimeout(() => reply.cut(), 5)
         }, 5)
       }
+      if (path.startsWith('/stream')) {
+        reply.begin(TEXT_HEAD, null)
+        reply.write(Buffer.from('begun,'))
+      }
       if (path !== '/long') return
       goOn = () => {
         while (!reply.isOver) {
@@ -126,17 +137,22 @@ for (const kind of SLOW_ENGINES) {
     }
 
     it('sends one piece, none and a large one, and the connection stays in step', async () => {
-      for (let round = 0; round < 3; round++) {
-        const one = await ask('/one-piece')
-        assert.deepEqual([one.status, one.text, one.headers['content-length']], [200, 'one piece', '9'])
-        const head = await ask('/one-piece', { method: 'HEAD' })
-        assert.deepEqual([head.text, head.headers['content-length']], ['', '9'])
-        const large = await ask('/large-piece')
-        assert.equal(large.headers['content-length'], String(LONG_LENGTH))
-        assert.ok(large.text === longText())
+      for (const [path, text] of [
+        ['/one-piece', 'one piece'],
+        ['/nothing', ''],
+        ['/no-piece', ''],
+        ['/large-piece', longText()],
+        ['/one-piece', 'one piece'],
+      ]) {
+        const length = String(text.length)
+        const whole = await ask(path)
+        assert.deepEqual([whole.status, whole.headers['content-length']], [200, length])
+        assert.ok(whole.text === text)
+        const head = await ask(path, { method: 'HEAD' })
+        assert.deepEqual([head.text, head.headers['content-length']], ['', length])
         assert.equal((await ask('/at-once')).text, 'at once')
+        assert.equal(last.gone, 0)
       }
-      assert.equal(last.gone, 0)
     })
 
     it('says that a connection ends whose client asked for it, and ends it, however it was asked', async () => {
@@ -161,16 +177,6 @@ for (const kind of SLOW_ENGINES) {
         }
       }
       assert.equal((await ask('/at-once')).text, 'at once')
-    })
-
-    it('sends an answer of no bytes, whole or without a piece', async () => {
-      for (const path of ['/nothing', '/no-piece', '/nothing', '/no-piece']) {
-        const none = await ask(path)
-        assert.deepEqual([none.status, none.text, none.headers['content-length']], [200, '', '0'])
-        assert.equal(last.gone, 0)
-        assert.equal((await ask(path, { method: 'HEAD' })).headers['content-length'], '0')
-        assert.equal((await ask('/at-once')).text, 'at once')
-      }
     })
 
     it('may come later than a silent connection is kept', async () => {
@@ -215,7 +221,7 @@ for (const kind of SLOW_ENGINES) {
     })
 
     it('tells once that a client has gone, whether its reply has begun or not', async () => {
-      for (const path of ['/never', '/long']) {
+      for (const path of ['/never', '/stream', '/long']) {
         const before = last
         const socket = server.unread(request(`GET ${path}`))
         await until(() => last !== before, 'not asked')
@@ -243,6 +249,145 @@ for (const kind of SLOW_ENGINES) {
       await until(() => seen.gone > 0, 'not given up')
       assert.ok(performance.now() - since > 5_000, 'given up soon')
       assert.ok(seen.written < LONG_LENGTH)
+    })
+
+    it('sends each piece of a stream when it is written, after any silence, and ends whole', async () => {
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        const options = { port: server.port, host: '127.0.0.1', path: '/stream', agent: false }
+        get(options, resolve).once('error', reject)
+      })
+      const { reply } = last
+      assert.equal(answer.headers['content-length'], undefined)
+      assert.equal(answer.headers['connection'], 'close')
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      assert.equal(reply.write(Buffer.from('one,')), true)
+      await until(() => text === 'begun,one,', 'the first piece did not come')
+      await wait(LATE_MS)
+      reply.write(Buffer.from('two,'))
+      await until(() => text === 'begun,one,two,', 'the second piece did not come')
+      reply.end()
+      await until(() => answer.complete, 'the end did not come')
+      reply.write(Buffer.from('more'))
+      reply.end()
+      reply.cut()
+      assert.deepEqual([text, last.gone], ['begun,one,two,', 0])
+    })
+
+    it('keeps the chunks of many streams apart while readers leave, stay behind, and others ask between, and counts none for ever', async (t) => {
+      const [count, pieces] = [45, 40]
+      const text = Buffer.from(Array.from({ length: STREAM_PIECE + 26 }, (_, i) => 97 + (i % 26)))
+      const length = pieces * STREAM_PIECE
+      const shared = Connections.allocate(1)
+      let [begun, over] = [0, 0]
+      const crowded = await new EngineServer(
+        kind,
+        (exchange) => {
+          if (exchange.path === '/') {
+            exchange.send(TEXT_HEAD, Buffer.from('plain'))
+            return
+          }
+          let sent = 0
+          const goOn = (): void => {
+            if (stream.isOver) return
+            if (sent === length) {
+              stream.end()
+              over++
+              return
+            }
+            const at = sent % 26
+            sent += STREAM_PIECE
+            if (stream.write(text.subarray(at, at + STREAM_PIECE))) setImmediate(goOn)
+          }
+          const stream = exchange.later({ onRoom: goOn, onGone: () => over++ })
+          begun++
+          stream.begin(TEXT_HEAD, null)
+          setImmediate(goOn)
+        },
+        {
+          connections: new Connections(shared, 0, { connections: Infinity, streams: 100, streamsOfOne: 100 }),
+        },
+      ).until(t)
+      /** Reads at once, with pauses, or a part only. */
+      const read = (how: 'quick' | 'slow' | 'part'): Promise<void> =>
+        new Promise((resolve, reject) => {
+          const options = { port: crowded.port, host: '127.0.0.1', path: '/stream', agent: false }
+          get(options, (answer) => {
+            let received = 0
+            answer.on('error', (error) => (how === 'part' ? undefined : reject(error)))
+            answer.on('data', (bytes: Buffer) => {
+              const at = received % 26
+              for (let i = 0; i < bytes.length; i += text.length - 26) {
+                const piece = bytes.subarray(i, i + text.length - 26)
+                const from = (at + i) % 26
+                if (!piece.equals(text.subarray(from, from + piece.length))) reject(new Error('other bytes'))
+              }
+              received += bytes.length
+              if (how === 'part' && received > length / 8) answer.destroy()
+              if (how === 'slow') {
+                answer.pause()
+                setTimeout(() => answer.resume(), 20)
+              }
+            })
+            answer.once('close', () => {
+              if (how === 'part' || (answer.complete && received === length)) resolve()
+              else reject(new Error(`a ${how} reader has ${received} bytes of ${length}`))
+            })
+          }).once('error', reject)
+        })
+      const reading = new AbortController()
+      const askers = Array.from({ length: 4 }, async () => {
+        const client = crowded.open()
+        while (!reading.signal.aborted) {
+          client.write(request('GET /').repeat(3))
+          for (let i = 0; i < 3; i++) assert.equal((await client.answer()).body, 'plain')
+          await wait(2)
+        }
+        client.socket.destroy()
+      })
+      const ways = ['quick', 'part', 'slow', 'part', 'part'] as const
+      const readers = Array.from({ length: count }, async (_, i) => {
+        await wait(i * 10)
+        await read(ways[i % ways.length])
+      })
+      await Promise.all(readers).finally(() => reading.abort())
+      await Promise.all(askers)
+      await until(
+        () => over === count && countConnections(shared).open === 0,
+        () => `${over} of ${count} are over, ${countConnections(shared).open} connections open`,
+      )
+      assert.equal(begun, count)
+      assert.deepEqual(crowded.thrown, [])
+    })
+
+    it('sends what did not fit when its client reads again, without another write, and cuts it where it does not', async () => {
+      const before = last
+      const socket = server.unread(request('GET /stream'))
+      await until(() => last !== before, 'not asked')
+      const { reply } = last
+      /** Fills the stream. @returns the last that was written */
+      const fill = async (): Promise<string> => {
+        for (let sent = 0; sent < MANY_BYTES; sent += STREAM_PIECE) {
+          const mark = `piece ${sent};`
+          if (!reply.write(Buffer.from(mark.padStart(STREAM_PIECE)))) return mark
+          await wait(0)
+        }
+        return assert.fail('never out of room')
+      }
+      const mark = await fill()
+      let tail = ''
+      socket.on('data', (bytes) => (tail = (tail + bytes.toString('latin1')).slice(-100)))
+      socket.resume()
+      await until(
+        () => tail.includes(mark),
+        () => `${mark} did not come, but ${tail}`,
+      )
+      socket.pause()
+      await fill()
+      reply.cut()
+      socket.resume()
+      await until(() => socket.closed, 'not cut')
+      assert.doesNotMatch(tail, /\r\n0\r\n\r\n$/)
     })
 
     it('finishes when replies that were put off are over, and has their connections end', async (t) => {

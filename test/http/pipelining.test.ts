@@ -41,19 +41,5 @@ for (const kind of ENGINES) {
         for (const client of all) client.socket.destroy()
       })
     }
-
-    it('among other requests get all of them in their order', async () => {
-      const client = open()
-      client.write(
-        request('HEAD /?7') +
-          request('GET /?8') +
-          request('GET /?9000', ['Expect: 100-continue']) +
-          request('OPTIONS /?9') +
-          batch(20_000, 2),
-      )
-      assert.equal((await client.answer('HEAD')).headers.get('content-length')?.[0], '7')
-      for (const bytes of [8, 9000, 9, 20_000, 20_000]) await assertAnswers(client, bytes, 1)
-      client.socket.destroy()
-    })
   })
 }

@@ -118,8 +118,8 @@ for (const kind of ENGINES) {
       await check('/later', 200, 0, 'HEAD')
       await check('/pieces', 200, BODY.length)
       await check('/pieces', 200, 0, 'HEAD')
-      await check('/stream', 206, 2 * BODY.length)
-      await check('/stream', 206, 0, 'HEAD')
+      assert.match(await check('/stream', 206, 0, 'HEAD'), /^HTTP\/1\.1 206 [^]*\r\n\r\n$/)
+      assert.match(await check('/stream', 206, 2 * BODY.length), /\r\n0\r\n\r\n$/)
       await check('/stream/cut', 200, BODY.length)
       await check('/begun/cut', 200, BODY.length)
       await check('/cut', GONE, 0)
@@ -144,32 +144,19 @@ for (const kind of ENGINES) {
           goOn()
         })
       }
-      const { port } = await new EngineServer(kind, sendPieces, { recorder }).until(t)
-      /** Resolves to the bytes of a body that were read when the client has had `enough`. */
-      const read = (head: string, enough: number): Promise<number> =>
-        new Promise((resolve, reject) => {
-          const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\nHost: a\r\n\r\n`))
-          let bytes = 0
-          let hasBody = false
-          socket.on('data', (data) => {
-            bytes += data.length
-            if (!hasBody) bytes -= data.indexOf('\r\n\r\n') + 4
-            hasBody = true
-            if (bytes < enough) return
-            socket.destroy()
-            resolve(bytes)
-          })
-          socket.once('error', reject)
-        })
+      const server = await new EngineServer(kind, sendPieces, { recorder }).until(t)
       for (const connection of ['', '\r\nConnection: close']) {
-        const request = `GET /pieces HTTP/1.1${connection}`
         recorded.length = 0
-        const some = await read(request, 100_000)
+        const text = `GET /pieces HTTP/1.1${connection}\r\nHost: a\r\n\r\n`
+        const leaver = server.unread(text).resume()
+        await until(() => leaver.bytesRead > 100_000)
+        leaver.destroy()
         await until(() => recorded.length > 0)
         const [, status, bytes] = recorded[0]
         assert.equal(status, 200)
-        assert.ok(bytes >= some && bytes < long.length, `${request}: ${bytes} bytes, ${some} of them read`)
-        assert.equal(await read(request, long.length), long.length)
+        // Of what was read some is the head.
+        assert.ok(bytes > leaver.bytesRead - 1000 && bytes < long.length, `${bytes} of ${leaver.bytesRead}`)
+        server.unread(text).resume()
         await until(() => recorded.length > 1)
         assert.deepEqual(recorded.slice(1), [['/pieces', 200, long.length]])
       }
