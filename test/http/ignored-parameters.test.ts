@@ -23,6 +23,17 @@ test('Parameters of other operations and usual mistakes are named, each once, in
   assert.equal(ignored('/buoys?limit='), undefined, 'an empty value is absent')
 })
 
+test('The header belongs to the request: kept answers, validators and other requests know nothing of it.', () => {
+  const plain = get('/countries')
+  for (let times = 0; times < 3; times++) {
+    const named = get('/countries?limit=1')
+    assert.equal(named.headers['x-ignored-parameters'], 'limit')
+    assert.equal(named.headers.etag, plain.headers.etag)
+    assert.equal(ignored('/countries'), undefined)
+    assert.equal(ignored('/countries?lat=1'), 'lat')
+  }
+})
+
 test('Any other name is never repeated, nor a value, nor what the operation takes.', () => {
   const others = ['x', 'Limit', 'limit%0d%0aX-Evil:1', '%ff', '__proto__', 'a'.repeat(4000), '<script>']
   for (const name of others) assert.equal(ignored(`/buoys?${name}=limit`), undefined, name)
