@@ -10,14 +10,13 @@ import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openStore } from '../../../src/snapshot/store/store-address.ts'
-import { readObject, type Store } from '../../../src/snapshot/store/store.ts'
+import type { Store } from '../../../src/snapshot/store/store.ts'
 import { Builder, buoyAt } from '../../builder/publishing/builders.ts'
 import { freePort } from '../../access/redis/server.ts'
 import { temporaryFolder } from '../../live.ts'
 import { testUnless } from '../../programs.ts'
 import { until } from '../../until.ts'
 import { StubS3 } from './stub_s3.ts'
-import { fieldsOf } from '../../fields.ts'
 
 const isThere = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status === 0
 const test = testUnless(
@@ -44,33 +43,6 @@ async function startMoto(t: TestContext): Promise<() => Store> {
       random: Math.random,
     })
 }
-
-test('moto takes, lists and removes objects, and obeys conditions as the stub does.', async (t) => {
-  const store = (await startMoto(t))()
-  t.after(() => store.close())
-  for (const name of ['plain', 'a b/ü+~(1)!*', 'manifests/0000000001.msgpack']) {
-    assert.equal(await store.put(name, Buffer.from('0123456789'), { ifNoneMatch: '*' }), 'stored', name)
-    assert.equal(await store.put(name, Buffer.from('other'), { ifNoneMatch: '*' }), 'refused', name)
-    const object = await readObject(store, name, { maxBytes: 10 })
-    assert.ok(object !== null && object !== 'unchanged')
-    assert.equal(object.bytes.toString(), '0123456789')
-    assert.equal(await readObject(store, name, { maxBytes: 10, ifNoneMatch: object.etag }), 'unchanged')
-    assert.equal(await store.put(name, Buffer.from('other'), { ifMatch: '"0"' }), 'refused', name)
-    const again = { ifMatch: object.etag ?? '' }
-    assert.equal(await store.put(name, object.bytes, again), 'stored', name)
-  }
-  const { objects, now } = await store.list('')
-  assert.deepEqual(
-    fieldsOf(objects, 'name', 'bytes'),
-    ['a b/ü+~(1)!*', 'manifests/0000000001.msgpack', 'plain'].map((name) => [name, 10]),
-  )
-  assert.ok(now !== null && objects.every(({ modified }) => Math.abs(modified - now) < 600))
-  for (const { name } of objects) await store.remove(name)
-  assert.equal(await readObject(store, 'plain', { maxBytes: 10 }), null)
-  await store.remove('plain')
-  // Puts at once are not tried here, since moto looks whether a name is taken and stores in two steps. The
-  // test of the stub has them.
-})
 
 test('A builder and its successor publish to moto, and a third one is refused.', async (t) => {
   const open = await startMoto(t)
