@@ -12,12 +12,12 @@ const CODE = /\.(?:tsx?|mjs|js|css|wat)$/
 const BOUNDS = {
   program: { lines: 55_000, files: 350, held: false },
   src: { lines: 46_500, held: false },
-  web: { lines: 8600, held: false },
+  web: { lines: 8600, held: true },
   worker: { lines: 16_000, held: true },
-  tests: { lines: 47_000, held: false },
+  tests: { lines: 47_000, held: true },
   tools: { lines: 9500, held: true },
-  docs: { words: 30_000, held: false },
-  allDocs: { words: 38_000, held: false },
+  docs: { words: 30_000, held: true },
+  allDocs: { words: 38_000, held: true },
 }
 
 const linesOf = (file) => readFileSync(file, 'utf8').split('\n').length - 1
