@@ -18,7 +18,7 @@ export interface HereOptions {
 }
 
 /** As `connect` in `long/thread.ts`, without a thread. */
-export function longHere({ viewOf, soon, clock }: HereOptions): LongAnswers {
+function longHere({ viewOf, soon, clock }: HereOptions): LongAnswers {
   /** Work that is done before a call comes back. */
   const due: (() => void)[] = []
   let isWorking = false

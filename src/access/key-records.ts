@@ -28,7 +28,7 @@ export const MAX_KEYS = 100_000
 export const MAX_QUOTA = 2 ** 30
 export const DEFAULT_QUOTA = 1000
 const MAX_OWNER_LENGTH = 200
-export const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
+const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
 const HASH_PATTERN = /^[0-9a-f]{64}$/
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // Control characters, halves of surrogate pairs, separators, and what reverses text on a terminal.
@@ -62,7 +62,7 @@ export function newKeyText(): string {
   return body + base62(BigInt(crc32(body)), CHECKSUM_LENGTH)
 }
 
-export function randomBase62(bytes: number, length: number): string {
+function randomBase62(bytes: number, length: number): string {
   return base62(BigInt(`0x${randomBytes(bytes).toString('hex')}`), length)
 }
 
@@ -81,7 +81,7 @@ export function recordFault(item: unknown): string | null {
   return wrong === undefined ? null : `"${wrong}" is malformed`
 }
 
-export function ownerFault(owner: string): string | null {
+function ownerFault(owner: string): string | null {
   if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
   if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
   if (UNPRINTABLE.test(owner)) return 'must not hold control characters'
@@ -89,7 +89,7 @@ export function ownerFault(owner: string): string | null {
   return null
 }
 
-export function isQuota(value: unknown): value is number {
+function isQuota(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_QUOTA
 }
 
@@ -157,7 +157,7 @@ export function withQuota(records: readonly KeyRecord[], id: string, quota: numb
 }
 
 /** @throws KeyCommandError for an unknown id */
-export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
+function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
   // A message repeats only an id: a key given in its place by mistake must not end in a terminal's log.
   if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
   const record = records.find((record) => record.id === id)

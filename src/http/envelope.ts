@@ -24,7 +24,7 @@ export const TAIL_BYTES = 23
 const ENCODER = new TextEncoder()
 
 /** `second`: epoch seconds. */
-export function tailAt(second: number): Uint8Array<ArrayBuffer> {
+function tailAt(second: number): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(`${timestampText(second)}"}}`)
 }
 

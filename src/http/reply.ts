@@ -205,7 +205,7 @@ export class Heads {
 }
 
 /** Twelve hexadecimal digits. */
-export function numberText(high: number, low: number): string {
+function numberText(high: number, low: number): string {
   return high.toString(16).padStart(4, '0') + (low >>> 0).toString(16).padStart(8, '0')
 }
 

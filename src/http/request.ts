@@ -4,7 +4,7 @@
  * two requests. It is synchronous: the engine's request object is dead once a handler has returned.
  */
 import type { KeyRing } from '../access/key-ring.ts'
-import { ApiError, snapshotGone, snapshotId } from '../operation/errors.ts'
+import { ApiError, refused, snapshotGone, snapshotId } from '../operation/errors.ts'
 import { nowOf, type Declared, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
@@ -28,8 +28,7 @@ import type { Site } from './static-site.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
-const NOT_PINNED =
-  'Parameter snapshot does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
+const NOT_PINNED = 'does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
 
 const NOT_HERE_RETRY_SECONDS = 1
 const NOT_HERE_YET = new ApiError(
@@ -138,7 +137,7 @@ export class RequestPath {
     try {
       const pin = raw.get('snapshot')
       if (isStream(target)) {
-        if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
+        if (pin !== '') throw refused('snapshot', NOT_PINNED)
         if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
         this.#beginStream(request, target, raw)
         return

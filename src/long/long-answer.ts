@@ -10,7 +10,7 @@ import { EtagHash, readerOf } from '../operation/query.ts'
 import { type Shape, shapeQuery } from '../operation/shape.ts'
 import { OPERATIONS } from '../routes.ts'
 import { MAKERS } from './makers.ts'
-import { ApiError } from '../operation/errors.ts'
+import { type ApiError, refused } from '../operation/errors.ts'
 import { geojsonForm } from '../dataset/geojson.ts'
 import { parquetPieces } from '../dataset/parquet.ts'
 import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces } from '../dataset/row-writers.ts'
@@ -168,9 +168,5 @@ function selected(table: Table, { fields, format }: Pick<Shape, 'fields' | 'form
 
 function refusedField({ columns }: Table, problem: string): ApiError {
   const names = columns.map(({ name }) => name).join(', ')
-  return new ApiError(
-    'bad_request',
-    `Parameter fields ${problem}. Allowed: names once each, separated by commas, of ${names}`,
-    { parameter: 'fields' },
-  )
+  return refused('fields', `${problem}. Allowed: names once each, separated by commas, of ${names}`)
 }

@@ -308,7 +308,7 @@ export interface Coder {
 }
 
 /** `onBytes` gets compressed bytes as they come. */
-export function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void): Coder {
+function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void): Coder {
   const stream = streamOf(encoding)
   stream.on('data', onBytes)
   return {

@@ -39,7 +39,7 @@ const UNREAD_TIMEOUT_MS = 10_000
 /** The Prometheus exposition format, which `metrics` gives. */
 const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
+const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
 
 /** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
 const OPEN_PATHS = new Set(['/livez', '/readyz'])

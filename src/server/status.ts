@@ -61,6 +61,7 @@ export function statusOf(observed: Observed): object {
   const { now, snapshot, held, reload, engine, workers, totals, common, report, isDraining } = observed
   const { open, refused, streamsByThread } = countConnections(common.connections)
   const sums = totals.sums()
+  const newest = report()
   return {
     ...snapshotStatus(snapshot, now),
     held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
@@ -90,8 +91,8 @@ export function statusOf(observed: Observed): object {
       refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
     },
     draining: isDraining,
-    silent_sources: silentSources(report(), now),
-    doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
+    silent_sources: silentSources(newest, now),
+    doubts: doubtCounts(newest).filter(({ grave, other }) => grave + other > 0),
   }
 }
 

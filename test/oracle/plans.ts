@@ -40,7 +40,7 @@ export interface Every {
 
 export const every = (seconds: number, days: number, newestAgo = 0): Every => ({ seconds, days, newestAgo })
 /** Every three hours for two months. */
-export const sparse = every(180 * MINUTE, 60)
+const sparse = every(180 * MINUTE, 60)
 
 /** What is known of a buoy without its rows. */
 export interface Station {

@@ -6,7 +6,6 @@ import type { TestContext } from 'node:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../../tools/browser.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
-import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 
 /** Waits until an expression holds in the page, whose policy forbids `waitForFunction` with a text. */
@@ -27,13 +26,6 @@ export const PHONE = {
 
 /** For visits that the map is not about: software draws it, which takes as long as all else that a page does. */
 export const NO_MAP = { map: false }
-
-/** A test of the nightly tier alone: rare settings, single pixels, long waits. */
-export const atNight = (
-  t: TestContext,
-  name: string,
-  body: (t: TestContext) => Promise<void>,
-): Promise<void> => (rounds(0, 1) === 0 ? Promise.resolve() : t.test(name, body))
 
 /** Has the pages of a context leave the place of the map empty. */
 export const leaveOutMap = (context: BrowserContext): Promise<unknown> =>

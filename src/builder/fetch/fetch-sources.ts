@@ -424,7 +424,7 @@ export function readIndex(folder: string): Index {
   }
 }
 
-export function writeIndex(folder: string, index: Index): void {
+function writeIndex(folder: string, index: Index): void {
   const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
   const entries = [...index].sort(([a], [b]) => compareText(a, b))
   writeFileSync(temporary, `${JSON.stringify(entries)}\n`)

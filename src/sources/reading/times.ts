@@ -218,7 +218,7 @@ export function momentOf({ start, step }: TimeUnit, count: number): number {
 /** Reads a cell of a column of times as epoch seconds, or −1. */
 export type TimeReader = (text: string) => number
 
-export const isIsoUnit = (unit: string): boolean => /^(utc|gmt|iso ?8601|iso)?$/i.test(unit.trim())
+const isIsoUnit = (unit: string): boolean => /^(utc|gmt|iso ?8601|iso)?$/i.test(unit.trim())
 
 /**
  * The reader of times in a unit: "UTC" or none is ISO 8601, "seconds since 1970-01-01T00:00:00Z" a count,

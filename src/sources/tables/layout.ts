@@ -218,11 +218,7 @@ function depthOf(
 }
 
 /** Without a significant period the peak period stands for `period`, else the mean period, with a doubt. */
-export function standInForPeriod(
-  chosen: Map<Quantity, number>,
-  labels: readonly string[],
-  doubt: TakeDoubt,
-): void {
+function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: TakeDoubt): void {
   if (chosen.has('period')) return
   const peak = chosen.get('peakPeriod')
   const mean = chosen.get('meanPeriod')
