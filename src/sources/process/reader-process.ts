@@ -6,9 +6,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { totalmem } from 'node:os'
-import type { Readable, Writable } from 'node:stream'
+import { pipeline, type Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { batchOf, FrameFault, FrameReader, MEMORY_SIGNAL, type LastMessage, type Message } from './frames.ts'
+import { UnpackrStream } from 'msgpackr'
+import { RowBatch } from '../../sea/row-batch.ts'
+import { MEMORY_SIGNAL, PACKED, type LastMessage, type Message } from './messages.ts'
 import type { FileReport, Report, Sink, Source, SourceLimits, SourceOptions } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 
@@ -17,7 +19,7 @@ const DEFAULT_LIMIT_SECONDS = 1800
 const DEFAULT_LIMIT_MIB = 4096
 /** Share of the machine's or container's memory; the builder and a server next to it need the rest. */
 const MEMORY_SHARE = 0.75
-/** A reader without a new file or a frame for this long is stalled: the largest file takes a tenth of it. */
+/** A reader without a new file or a message for this long is stalled: the largest file takes a tenth of it. */
 const STALLED_SECONDS = 300
 /** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
@@ -71,7 +73,9 @@ function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) =
         return
       case 'rows': {
         const [, buoy, feed, time, columns] = message
-        sink.rows(handles[buoy], batchOf(time, columns), feed)
+        const batch = Object.assign(new RowBatch(time.length), { length: time.length, time })
+        Object.assign(batch.columns, columns)
+        sink.rows(handles[buoy], batch, feed)
         return
       }
       case 'pass': {
@@ -86,10 +90,8 @@ function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) =
         sink[message[0] as 'source'](message[1] as Parameters<Sink['source']>[0])
         return
       case 'doubt':
-        report.doubt(message[1])
-        return
       case 'withoutPosition':
-        report.withoutPosition(message[1])
+        report[message[0] as 'doubt'](message[1] as Parameters<Report['doubt']>[0])
         return
       case 'file':
         files.push(report.file(message[1]))
@@ -136,8 +138,8 @@ export function inReaderProcess(
         maxSeconds: seconds + GRACE_SECONDS,
       }
       const taken: Taken = { last: null, file: '' }
-      const frames = new FrameReader(takerOf(sink, report, taken))
-      const ended = await follow(start(megabytes), job, { seconds, megabytes }, frames, taken)
+      const take = takerOf(sink, report, taken)
+      const ended = await follow(start(megabytes), job, { seconds, megabytes }, take, taken)
       if (taken.last?.[0] === 'done') return
       if (taken.last?.[0] === 'refused') throw new BuildError(taken.last[1])
       const why = taken.last === null ? ended : `its reader failed (${taken.last[1]})`
@@ -174,7 +176,7 @@ async function follow(
   child: ChildProcess,
   job: Job,
   { seconds, megabytes }: Required<SourceLimits>,
-  frames: FrameReader,
+  take: (message: Message) => void,
   taken: Taken,
 ): Promise<string> {
   let words = ''
@@ -196,18 +198,18 @@ async function follow(
   stderr.on('data', (text: string) => {
     words = (words + text).slice(-LAST_WORDS_CHARACTERS)
   })
+  // A message of more than 64 MiB is a fault, too.
+  const messages = pipeline(output, new UnpackrStream(PACKED), () => undefined)
   try {
-    for await (const piece of output as AsyncIterable<Buffer>) {
+    for await (const message of messages as AsyncIterable<Message>) {
       stall.refresh()
-      if (why !== null || taken.last !== null) continue
-      try {
-        frames.push(piece)
-      } catch (error) {
-        if (!(error instanceof FrameFault)) throw error
-        end(`its reader sent ${error.message}`)
-      }
+      if (why === null && taken.last === null) take(message)
       if (taken.last !== null) child.kill('SIGKILL')
     }
+  } catch (error) {
+    if (error !== messages.errored) throw error
+    // The last message of a reader that was killed is cut off.
+    if (!output.readableEnded) end('its reader sent what is no message')
   } finally {
     clearTimeout(limit)
     clearTimeout(stall)

@@ -5,14 +5,15 @@
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { Packr } from 'msgpackr/pack'
 import {
-  FRAMES_DESCRIPTOR,
-  FrameWriter,
+  MESSAGES_DESCRIPTOR,
   MEMORY_SIGNAL,
+  PACKED,
   type LastMessage,
   type Message,
   type Remark,
-} from './frames.ts'
+} from './messages.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
 import { Doubts } from '../doubts.ts'
@@ -24,6 +25,11 @@ const WATCH_MS = 50
 /** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
 const MAX_BAD_LINES = 200
 const MAX_REASONS = 20_000
+
+/** Of one message: the builder takes none of more than 64 MiB. */
+const MAX_ROWS = 16_384
+/** Messages are written together from this many bytes on. */
+const BUFFER_BYTES = 2 ** 20
 
 /** Runs in a thread of its own, which goes on while the one that reads is stuck. */
 const WATCH = `
@@ -50,7 +56,7 @@ function watch({ builder, maxBytes, maxSeconds }: Job): void {
 function writeAll(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     try {
-      at += writeSync(FRAMES_DESCRIPTOR, bytes, at)
+      at += writeSync(MESSAGES_DESCRIPTOR, bytes, at)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
@@ -58,47 +64,73 @@ function writeAll(bytes: Uint8Array): void {
   }
 }
 
-function sendingSink(frames: FrameWriter): Sink {
+class Messages {
+  readonly #packr = new Packr(PACKED)
+  #waiting: Uint8Array[] = []
+  #length = 0
+
+  send(message: Message): void {
+    const packed = this.#packr.pack(message)
+    this.#waiting.push(packed)
+    this.#length += packed.length
+    if (this.#length >= BUFFER_BYTES) this.flush()
+  }
+
+  flush(): void {
+    writeAll(Buffer.concat(this.#waiting))
+    this.#waiting = []
+    this.#length = 0
+  }
+}
+
+function sendingSink(messages: Messages): Sink {
   const handles = new Map<string, number>()
   return {
-    source: (info) => frames.send(['source', info]),
+    source: (info) => messages.send(['source', info]),
     buoy: (record) =>
       entryOf(handles, JSON.stringify(record), () => {
-        frames.send(['buoy', record])
+        messages.send(['buoy', record])
         return handles.size
       }),
-    rows: (buoy, batch, feed = 0) => frames.rows(buoy, feed, batch),
-    pass: (record) => frames.send(['pass', record]),
-    forecast: (record) => frames.send(['forecast', record]),
-    harbour: (record) => frames.send(['harbour', record]),
-    spot: (record) => frames.send(['spot', record]),
+    rows(buoy, batch, feed = 0) {
+      const names = batch.names()
+      for (let from = 0; from < batch.length; from += MAX_ROWS) {
+        const to = Math.min(batch.length, from + MAX_ROWS)
+        const columns = names.map((name) => [name, batch.columns[name].subarray(from, to)])
+        messages.send(['rows', buoy, feed, batch.time.subarray(from, to), Object.fromEntries(columns)])
+      }
+    },
+    pass: (record) => messages.send(['pass', record]),
+    forecast: (record) => messages.send(['forecast', record]),
+    harbour: (record) => messages.send(['harbour', record]),
+    spot: (record) => messages.send(['spot', record]),
   }
 }
 
 /** A report that sends, and what sends the rest of it. */
-function sendingReport(frames: FrameWriter, maxBadShare: number): { report: Report; close: () => void } {
+function sendingReport(messages: Messages, maxBadShare: number): { report: Report; close: () => void } {
   const files: (() => void)[] = []
   const doubts = new Doubts()
   /** The builder then knows where a reader was that it has to end. */
   const sendAtOnce = (message: Message): void => {
-    frames.send(message)
-    frames.flush()
+    messages.send(message)
+    messages.flush()
   }
   const report: Report = {
     maxBadShare,
     reads: (path) => sendAtOnce(['reads', path]),
     file(path) {
       sendAtOnce(['file', path])
-      const { file, send } = sendingFile(files.length, frames, maxBadShare)
+      const { file, send } = sendingFile(files.length, messages, maxBadShare)
       files.push(send)
       return file
     },
     doubt: (doubt) => doubts.add(doubt),
-    withoutPosition: (identifiers) => frames.send(['withoutPosition', identifiers]),
+    withoutPosition: (identifiers) => messages.send(['withoutPosition', identifiers]),
   }
   const close = (): void => {
     for (const send of files) send()
-    for (const doubt of doubts.list()) frames.send(['doubt', doubt])
+    for (const doubt of doubts.list()) messages.send(['doubt', doubt])
   }
   return { report, close }
 }
@@ -106,14 +138,14 @@ function sendingReport(frames: FrameWriter, maxBadShare: number): { report: Repo
 /** The report of a file, which sends sums, and what sends them before it ends. */
 function sendingFile(
   number: number,
-  frames: FrameWriter,
+  messages: Messages,
   maxBadShare: number,
 ): { file: FileReport; send: () => void } {
   let [allRows, allBad, rows, badSeen] = [0, 0, 0, 0]
   /** Remarks that wait to be sent, each with its number of times as the last element. */
   const remarks = new Map<string, Remark>()
   const send = (): void => {
-    if (rows + remarks.size > 0) frames.send(['counts', number, rows, [...remarks.values()]])
+    if (rows + remarks.size > 0) messages.send(['counts', number, rows, [...remarks.values()]])
     rows = 0
     remarks.clear()
   }
@@ -136,7 +168,7 @@ function sendingFile(
     },
     end() {
       send()
-      frames.send(['end', number])
+      messages.send(['end', number])
       return allBad / Math.max(1, allBad + allRows) <= maxBadShare
     },
   }
@@ -151,23 +183,23 @@ function placeOf(error: unknown): string {
 }
 
 async function run(): Promise<void> {
-  const frames = new FrameWriter(writeAll)
+  const messages = new Messages()
   let close = (): void => undefined
   let last: LastMessage = ['done']
   try {
     const job = JSON.parse(readFileSync(0, 'utf8')) as Job
     const { kind, argument, options, asOf, now } = job
     watch(job)
-    const sending = sendingReport(frames, job.maxBadShare)
+    const sending = sendingReport(messages, job.maxBadShare)
     close = sending.close
     const source = openKind(kind, argument, options ?? undefined)
-    await source.read(sendingSink(frames), { asOf, now, report: sending.report })
+    await source.read(sendingSink(messages), { asOf, now, report: sending.report })
   } catch (error) {
     last = error instanceof BuildError ? ['refused', error.message] : ['fault', placeOf(error)]
   }
   close()
-  frames.send(last)
-  frames.flush()
+  messages.send(last)
+  messages.flush()
 }
 
 // A builder that drains still needs its reader, which ends with it.
