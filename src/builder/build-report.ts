@@ -71,7 +71,6 @@ export class BuildReport implements Report {
   readonly #months: string[] = []
   #source: SourceCounts
   readonly #printed = new WeakSet<CountedDoubt>()
-  #built: { id: string; asOf: number; published: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
     this.#options = options
@@ -185,10 +184,6 @@ export class BuildReport implements Report {
     this.progress(`wrote ${text}, ${written} of ${counted(most, 'month')}`)
   }
 
-  built(id: string, asOf: number, published: boolean): void {
-    this.#built = { id, asOf, published }
-  }
-
   /** Shows how far the work is, unless it did so a moment ago. */
   progress(message: string): void {
     const now = this.#options.clock()
@@ -200,10 +195,7 @@ export class BuildReport implements Report {
   /** Writes a line that must not be lost. */
   readonly line: LogLine = (...event) => this.#options.write(...event)
 
-  /** The build as a document. @throws Error before the snapshot is built */
-  document(): ReportDocument {
-    if (this.#built === null) throw new Error('no snapshot is built')
-    const { id, asOf, published } = this.#built
+  document({ id, asOf, published }: { id: string; asOf: number; published: boolean }): ReportDocument {
     const nowMs = this.#options.clock()
     return {
       ...REPORT_HEAD,

@@ -2,14 +2,12 @@
  * The report of a build as a document, `report-ID.json` next to the snapshot: whole counts with bounded examples,
  * times as on the wire. And its lines, for people.
  */
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { TEMPORARY_PREFIX } from '../snapshot/write-snapshot.ts'
+import { writeDurably } from '../snapshot/write-snapshot.ts'
 import { parseTimestamp } from '../sea/time.ts'
 import type { CountedDoubt, Doubts } from '../sources/doubts.ts'
 import { BuildError } from '../system/build-error.ts'
-import { errorCode } from '../system/file-faults.ts'
-import { randomName } from '../system/replace-file.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { counted } from '../system/text.ts'
 
@@ -196,26 +194,13 @@ export function reportLines(document: ReportDocument): string[] {
 
 /** Bytes of a report with the longest texts and the most entries that its bounds allow. */
 const MAX_REPORT_BYTES = 2 ** 27
-const WRITE_ATTEMPTS = 5
 
 const REPORT_FILE = /^report-[0-9a-f]{24}\.json$/
 
 /** Puts a report next to its snapshot, in place of an earlier one. @throws BuildError when that fails */
 export function writeReport(dir: string, document: ReportDocument): void {
-  const file = `report-${document.snapshot}.json`
-  for (let made = 1; ; made++) {
-    const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
-    try {
-      writeFileSync(temporary, `${JSON.stringify(document, null, 2)}\n`)
-      renameSync(temporary, join(dir, file))
-      return
-    } catch (error) {
-      rmSync(temporary, { force: true })
-      // The builder's lock is released by now: the next builder may remove the temporary file as a dead one's.
-      if (errorCode(error) !== 'ENOENT' || made === WRITE_ATTEMPTS)
-        throw new BuildError(`${join(dir, file)}: cannot be written (${errorCode(error)})`)
-    }
-  }
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  writeDurably(dir, `report-${document.snapshot}.json`, Buffer.from(text))
 }
 
 /** The report of the newest build in a folder. @throws BuildError when there is none or it cannot be read */

@@ -20,7 +20,7 @@ import { timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { type Collector, buoyKey } from './collector.ts'
 import type { BuildReport } from './build-report.ts'
-import { reportLines } from './report-document.ts'
+import { reportLines, writeReport } from './report-document.ts'
 import { stateParts } from './source-state.ts'
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
@@ -75,11 +75,13 @@ function reportOutcome(
   { hold, folder }: Base,
   { input }: Gathered,
   { buoys }: Identified,
-  { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
+  built: BuiltSnapshot,
 ): void {
+  const { id, asOf, demo = false, outcome } = built
   reportNetworks(report, input, buoys)
-  report.built(id, asOf, published)
-  for (const line of reportLines(report.document())) report.line(line)
+  const document = report.document(built)
+  writeReport(out, document)
+  for (const line of reportLines(document)) report.line(line)
   const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
   const verb = id === folder?.manifest.id ? 'unchanged' : 'published'
   if (hold === null) report.line(`${verb} ${about}`)

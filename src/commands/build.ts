@@ -4,7 +4,6 @@
  */
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { BuildReport } from '../builder/build-report.ts'
-import { writeReport } from '../builder/report-document.ts'
 import { type ConfigOf, type Setting, text, UsageError } from '../server/setting.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { openStore } from '../snapshot/store/store-address.ts'
@@ -73,7 +72,6 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
     }),
   })
   await store?.close()
-  writeReport(config.out, report.document())
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {

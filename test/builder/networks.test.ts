@@ -6,7 +6,7 @@ import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { leaveOut, pairsWithin } from '../../src/builder/identify.ts'
 import { readPasses } from '../../src/snapshot/part-kinds.ts'
-import type { ReportDocument } from '../../src/builder/report-document.ts'
+import { newestReport, type ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
@@ -79,7 +79,7 @@ async function build(
     ids: buoys.map(({ id }) => id),
     readings: readingsOf({ parts }),
     asOf,
-    document: report.document(),
+    document: newestReport(out),
   }
 }
 

@@ -9,7 +9,6 @@ import { BuildReport } from '../../src/builder/build-report.ts'
 import {
   newestReport,
   reportLines,
-  writeReport,
   type Remark,
   type ReportDocument,
 } from '../../src/builder/report-document.ts'
@@ -75,8 +74,7 @@ function fullDocument(): ReportDocument {
   const [one, two] = SMALL_WORLD
   for (let i = 0; i < 250; i++) report.duplicate(one, two, 0.12345)
   report.month('2026-03', 2)
-  report.built(ID, START / 1000, true)
-  return report.document()
+  return report.document({ id: ID, asOf: START / 1000, published: true })
 }
 
 const counts = (remarks: readonly Remark[]) =>
@@ -146,7 +144,6 @@ const build = async (out: string, shift: number, keep: number, now: number): Pro
     report,
     keep,
   })
-  writeReport(out, report.document())
   return id
 }
 
@@ -193,8 +190,8 @@ test('Many bad lines and rows left out are counted in one call, and so are reaso
   file.bad(2, 'no valid time', undefined, 99)
   for (let i = 0; i < 20_000; i++) file.skipped(`reason ${i}`, 'S', 2)
   file.end()
-  report.built('0'.repeat(24), START / 1000, true)
-  const [{ bad_lines: lines, bad, skipped }] = report.document().sources
+  const built = { id: '0'.repeat(24), asOf: START / 1000, published: true }
+  const [{ bad_lines: lines, bad, skipped }] = report.document(built).sources
   assert.deepEqual([lines, counts(bad)], [100, [['no valid time', 100, 2]]])
   assert.deepEqual(counts(skipped).slice(-2), [
     ['reason 199', 2, 1],
@@ -255,9 +252,11 @@ test('Rows before 1975 or later than the data, and times that come twice with ot
   const options = { out: folderOf(t), asOf: START / 1000 + 60, now: 0, report }
   await buildSnapshot({ sources: [fakeSource([northBuoy('N1', rows)])], ...options })
   assert.deepEqual(
-    report
-      .document()
-      .sources[0].doubts.map(({ what, times, examples }) => [what.slice(0, 36), times, examples]),
+    newestReport(options.out).sources[0].doubts.map(({ what, times, examples }) => [
+      what.slice(0, 36),
+      times,
+      examples,
+    ]),
     [
       ['rows before 1975, when hardly a buoy', 1, ['"N1"']],
       ['rows later than the time of the data', 1, ['"2026-03"']],

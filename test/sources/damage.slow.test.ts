@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type * as Builds from '../../src/builder/run-build.ts'
 import type * as Reports from '../../src/builder/build-report.ts'
+import { newestReport } from '../../src/builder/report-document.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type * as Kinds from '../../src/sources/kinds.ts'
 import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
@@ -202,7 +203,7 @@ async function refusedOf(
   await buildSnapshot({ sources, out, asOf: null, now: 1_800_000_000, report })
   const manifest = await readManifest(out)
   assert.ok((manifest?.parts.find((part) => part.kind === 'catalog')?.rows ?? 0) >= 10)
-  const told = new Map(report.document().sources.map(({ name, refused }) => [name, refused]))
+  const told = new Map(newestReport(out).sources.map(({ name, refused }) => [name, refused]))
   assert.equal(told.get('in order'), null)
   return lists.map((_, i) => told.get(`hostile ${i}`) ?? null)
 }

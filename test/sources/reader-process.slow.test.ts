@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type * as Reports from '../../src/builder/build-report.ts'
+import { newestReport, type ReportDocument } from '../../src/builder/report-document.ts'
 import type * as Builds from '../../src/builder/run-build.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type * as Kinds from '../../src/sources/kinds.ts'
@@ -191,14 +192,10 @@ test('No variable of the environment reaches a reader', async (t) => {
 const terms = (name: string): SourceTerms => ({ name, info: {}, accepts: () => true })
 
 /** Resolves to what the report says. */
-async function build(
-  sources: Source[],
-  out: string,
-  write: LogLine = () => {},
-): Promise<ReturnType<Reports.BuildReport['document']>> {
+async function build(sources: Source[], out: string, write: LogLine = () => {}): Promise<ReportDocument> {
   const report = new BuildReport({ maxBadShare: 0.5, write, clock: Date.now })
   await buildSnapshot({ sources, out, asOf: null, now: Math.floor(Date.now() / 1000), report })
-  return report.document()
+  return newestReport(out)
 }
 
 test('Nothing of any file that a crafted one points to reaches the snapshot, the log or the report', async (t) => {
