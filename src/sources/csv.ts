@@ -9,8 +9,9 @@ import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../sea/missions.ts'
 import type { ForecastRecord, HarbourRecord, PassRecord } from '../sea/records.ts'
 import { NO_CODE } from '../sea/row-batch.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
+import { LAST_SECOND } from '../sea/time.ts'
 import { isZone } from '../sea/zones.ts'
-import { cleanName, degreesOf, digitsAt, isText, MOST_OF_CREDIT } from './reading/fields.ts'
+import { cleanName, degreesOf, isText, MOST_OF_CREDIT } from './reading/fields.ts'
 import { labelOf } from './reading/known-names.ts'
 import { eachRow, knownColumn } from './reading/measured-values.ts'
 import { doubtIgnored, listFolder, listSource, readText, takeDoubts } from './reading/source-files.ts'
@@ -29,34 +30,28 @@ import {
   Unfit,
   whole,
 } from './reading/text-table.ts'
-import { epochSeconds, isoSeconds } from './reading/times.ts'
+import { isoTime, timeReader } from './reading/times.ts'
 import { codeOf, numberAt } from './reading/units.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from './source.ts'
 
 const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
 
+const stampedHour = timeReader('YYYYMMDDHH')!
+
+/**
+ * Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for
+ * anything else. 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034.
+ */
+function secondsOf(text: string): number {
+  if (!/^\d{9,10}$/.test(text)) return isoTime(text, null)
+  return Number(text) > LAST_SECOND || stampedHour(text) >= 0 ? -1 : Number(text)
+}
+
 /** A cell with a time. @throws Unfit */
 function moment(text: string): number {
-  const bytes = Buffer.from(text)
-  const seconds = secondsAt(bytes, 0, bytes.length)
+  const seconds = secondsOf(text)
   if (seconds < 0) throw new Unfit(TIME_FAULT)
   return seconds
-}
-
-/** Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for anything else. */
-function secondsAt(bytes: Uint8Array, from: number, to: number): number {
-  const digits = to - from
-  if (digits > 10) return isoSeconds(bytes, from, to, 'offset')
-  const seconds = digitsAt(bytes, from, to)
-  if (digits < 9 || seconds > 0xffff_ffff) return -1
-  return digits === 10 && isDateWithHour(seconds) ? -1 : seconds
-}
-
-/** 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034. */
-function isDateWithHour(number: number): boolean {
-  const year = Math.floor(number / 1e6)
-  const part = (unit: number): number => Math.floor(number / unit) % 100
-  return year >= 1975 && year < 2100 && epochSeconds(year, part(1e4), part(100), part(1), 0, 0) >= 0
 }
 
 const credit = (text: string): string => cleanName(text, MOST_OF_CREDIT)
@@ -275,7 +270,7 @@ function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting
       file.bad(table.line, 'this source and identifier are not in buoys.csv', cells)
       return null
     }
-    const time = secondsAt(bytes, starts[timeColumn], ends[timeColumn])
+    const time = secondsOf(table.text(timeColumn))
     if (time >= 0) return time
     file.bad(table.line, `time ${TIME_FAULT}`, table.text(timeColumn))
     return null

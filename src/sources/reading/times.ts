@@ -4,10 +4,10 @@ import {
   daysFromCivil,
   daysInMonth,
   HOUR,
-  MINUTE,
-  LIBERTIES,
-  readIsoTime,
   LAST_SECOND,
+  LOOSE_TIME,
+  MINUTE,
+  readIsoTime,
 } from '../../sea/time.ts'
 import type { Zone } from '../../sea/zones.ts'
 import { numberOf, secondsOfUnit } from './units.ts'
@@ -34,45 +34,21 @@ function inRange(seconds: number): number {
   return seconds >= 0 && seconds <= LAST_SECOND ? seconds : -1
 }
 
-const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone + LIBERTIES.looseZone
-const LOOSE = STRICT + LIBERTIES.comma
-
-/**
- * Reads `YYYY-MM-DDThh:mm[:ss[.s]]` (or a blank for T) as epoch seconds with a fraction cut off, or −1. `zone`
- * is 'offset' (`Z`, `UTC`, `±hh`, `±hhmm`, `±hh:mm`, after a blank too) or 'any'. A time without a zone is
- * `ahead` seconds ahead of UTC.
- */
-export function isoSeconds(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  zone: 'offset' | 'any',
-  ahead = 0,
-): number {
-  const time = readIsoTime(bytes, from, to, STRICT)
-  if (time === null || (zone === 'offset' && time.offset === null)) return -1
-  return inRange(time.local - (time.offset ?? ahead))
-}
-
 const MAX_TEXT = 50
-const encoder = new TextEncoder()
 
 /** Seconds from 1970 on the clock that a text has, and how far this is ahead of UTC, null where it does not say. */
 type Written = { readonly local: number; readonly offset: number | null } | null
 
-function isoWritten(text: string): Written {
-  if (text.length > MAX_TEXT) return null
-  const bytes = encoder.encode(text)
-  return readIsoTime(bytes, 0, bytes.length, LOOSE)
-}
+const isoWritten = (text: string): Written => (text.length > MAX_TEXT ? null : readIsoTime(text, LOOSE_TIME))
 
 /**
  * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as epoch seconds with a fraction cut off, or −1. A time without
- * a zone is `offset` seconds ahead of UTC.
+ * a zone is `ahead` seconds ahead of UTC; null refuses it.
  */
-export function isoTime(text: string, offset = 0): number {
+export function isoTime(text: string, ahead: number | null = 0): number {
   const time = isoWritten(text)
-  return time === null ? -1 : inRange(time.local - (time.offset ?? offset))
+  const offset = time?.offset ?? ahead
+  return time === null || offset === null ? -1 : inRange(time.local - offset)
 }
 
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
