@@ -97,14 +97,12 @@ export function rowsOf(segments: Segments, ordinal: number, { name }: Measure): 
 /** The samples of one measure, bucket after bucket. */
 export class Samples {
   readonly #measure: Measure
-  readonly #aggregation: Aggregation
   readonly #cursors: readonly Cursor[]
   #codes = new Int32Array(64)
 
   /** @param lists ascending in time, each over its segments; a bucket takes the samples of all */
-  constructor(lists: readonly (readonly MeasureRows[])[], measure: Measure, aggregation: Aggregation) {
+  constructor(lists: readonly (readonly MeasureRows[])[], measure: Measure) {
     this.#measure = measure
-    this.#aggregation = aggregation
     this.#cursors = lists.map((list) => new Cursor(list))
   }
 
@@ -133,10 +131,10 @@ export class Samples {
   }
 
   /** Of the `n` samples gathered last: hundredths of the unit, or whole degrees of directions, or `NO_VALUE`. */
-  statistic(n: number): number {
+  statistic(n: number, aggregation: Aggregation): number {
     return isDirection(this.#measure)
       ? circularMean(this.#codes, n)
-      : hundredths(this.#codes, n, this.#aggregation, this.#measure.scale)
+      : hundredths(this.#codes, n, aggregation, this.#measure.scale)
   }
 }
 

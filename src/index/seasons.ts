@@ -134,8 +134,7 @@ export class Series {
   }
 
   get #samples(): Samples {
-    const { measure, aggregation } = this.#query
-    return (this.#opened ??= new Samples(this.#lists(), measure, aggregation))
+    return (this.#opened ??= new Samples(this.#lists(), this.#query.measure))
   }
 
   /**
@@ -164,7 +163,7 @@ export class Series {
     this.#layOut(year)
     for (let i = 0; i < this.#buckets; i++) {
       const count = samples.gather(this.#edges[i + 1])
-      if (count > 0) this.#add(i, count, samples.statistic(count))
+      if (count > 0) this.#add(i, count, samples.statistic(count, this.#query.aggregation))
     }
   }
 
@@ -212,7 +211,7 @@ export class Series {
     samples.seek(start, end)
     const count = samples.gather(end)
     this.#days.count[at] = count
-    this.#days.value[at] = count > 0 ? samples.statistic(count) : 0
+    this.#days.value[at] = count > 0 ? samples.statistic(count, this.#query.aggregation) : 0
   }
 
   #layOut(year: number): void {

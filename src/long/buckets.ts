@@ -120,13 +120,13 @@ function statisticsOf(
   { aggregation, start, end }: BucketsAsked,
   measure: Measure,
 ): Int32Array {
-  const samples = new Samples([rowsOf(readings, ordinal, measure)], measure, STATISTICS[aggregation])
+  const samples = new Samples([rowsOf(readings, ordinal, measure)], measure)
   const values = new Int32Array(behind).fill(NO_VALUE)
   for (let row = first; row < behind; row++) {
     const until = Math.min(ends[row], Math.floor(end) + 1)
     samples.seek(Math.max(starts[row], Math.ceil(start)), until)
     const count = samples.gather(until)
-    if (count > 0) values[row] = samples.statistic(count)
+    if (count > 0) values[row] = samples.statistic(count, STATISTICS[aggregation])
   }
   return values
 }
