@@ -143,28 +143,29 @@ class VirtualBuoys {
     )
   }
 
-  /** Takes the pass of the points from `from` up to `to`; returns which buoys got a reading, and when. */
-  observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
-    const near = new Map<number, Nearby>()
-    const boxes = new Map<number, Nearby>()
+  /** What lies near the virtual buoys of the points from `from` up to `to`, by their index: points, and boxes. */
+  #nearby(track: Track, from: number, to: number): [near: Map<number, Nearby>, boxes: Map<number, Nearby>] {
+    const [near, boxes] = [new Map<number, Nearby>(), new Map<number, Nearby>()]
     for (let i = from; i < to; i++) {
       const [lat, lng] = [track.lat[i] / MICRO, track.lng[i] / MICRO]
-      const candidates = this.#cells.get(cellOf(Math.floor(lat), Math.floor(lng)))
-      if (candidates === undefined) continue
-      for (const index of candidates) {
+      for (const index of this.#cells.get(cellOf(Math.floor(lat), Math.floor(lng))) ?? []) {
         const km = haversineKm(lat, lng, this.#points[index].lat, this.#points[index].lng)
         const isBox = track.box[i] === 1
         if (km > (isBox ? BOX_REACH_KM : REACH_KM)) continue
         const kind = isBox ? boxes : near
-        const point = { heights: [track.height[i]], km, time: track.time[i] }
-        const found = kind.get(index)
-        if (found === undefined || (isBox && km < found.km)) kind.set(index, point)
-        else if (!isBox) {
-          found.heights.push(track.height[i])
-          if (km < found.km) Object.assign(found, { km, time: track.time[i] })
-        }
+        const found = entryOf(kind, index, () => ({ heights: [], km: Infinity, time: 0 }))
+        // Of boxes the nearest one counts, of points all do.
+        if (isBox && km < found.km) found.heights = [track.height[i]]
+        else if (!isBox) found.heights.push(track.height[i])
+        if (km < found.km) Object.assign(found, { km, time: track.time[i] })
       }
     }
+    return [near, boxes]
+  }
+
+  /** Takes the pass of the points from `from` up to `to`; returns which buoys got a reading, and when. */
+  observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
+    const [near, boxes] = this.#nearby(track, from, to)
     for (const [index, { heights }] of near) if (heights.length < MIN_POINTS) near.delete(index)
     // Single points describe a place better than the box around it.
     for (const [index, box] of boxes) if (!near.has(index)) near.set(index, box)

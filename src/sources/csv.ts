@@ -11,7 +11,7 @@ import { NO_CODE } from '../sea/row-batch.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import { isZone } from '../sea/zones.ts'
-import { cleanName, degreesOf, isText, MOST_OF_CREDIT } from './reading/fields.ts'
+import { cleanName, degreesOf, MOST_OF_CREDIT } from './reading/fields.ts'
 import { labelOf } from './reading/known-names.ts'
 import { eachRow, knownColumn } from './reading/measured-values.ts'
 import { doubtIgnored, listFolder, listSource, readText, takeDoubts } from './reading/source-files.ts'
@@ -255,18 +255,15 @@ function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting
     knownColumn(name, labels.indexOf(labelOf(name)), labelOf(name)),
   )
   const [source, identifier, timeColumn] = READING_KEYS.map((key) => labels.indexOf(key))
-  const keys = [source, identifier]
-  const { starts, ends } = table.fields
-  let buoy = keys.map(() => bytes.subarray(0, 0))
+  let last = ''
   let handle: number | undefined
   const headOf = (): number | null => {
+    const [network, station] = [table.text(source), table.text(identifier)]
+    const cells = `${network},${station}`
     // What follows from two cells is looked up once for each run of lines.
-    if (keys.some((field, i) => !isText(bytes, starts[field], ends[field], buoy[i]))) {
-      buoy = keys.map((field) => bytes.subarray(starts[field], ends[field]))
-      handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
-    }
+    if (cells !== last) handle = handles.get(cleanName(network))?.get(station.trim())
+    last = cells
     if (handle === undefined) {
-      const cells = keys.map((field) => table.text(field)).join(',')
       file.bad(table.line, 'this source and identifier are not in buoys.csv', cells)
       return null
     }

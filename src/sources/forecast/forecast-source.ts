@@ -7,7 +7,7 @@ import { type Static, Type } from 'typebox'
 import { object } from '../schema.ts'
 import { degrees, readTable } from '../reading/text-table.ts'
 import { join } from 'node:path'
-import type { OpenSource, Sink, SourceContext } from '../source.ts'
+import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { POSITIONS_FILE, seriesOf } from './forecast-answers.ts'
 import { NOTHING_USED, type Quantity, type Series, type Values, quantitiesOf } from './forecast-quantities.ts'
 import { WholeFiles, takeDoubts, listSource, readText } from '../reading/source-files.ts'
@@ -44,13 +44,8 @@ async function readFolder(
   { report }: SourceContext,
 ): Promise<void> {
   const root = await listSource('forecast', folder)
-  const positions = new Map<string, { lat: number; lng: number }>()
-  const list = join(folder, POSITIONS_FILE)
-  if (root.files.includes(POSITIONS_FILE))
-    await readTable(list, report.file(list), POSITIONS, 3, ({ file, ...place }) => {
-      positions.set(file, place)
-      return null
-    })
+  const list = root.files.includes(POSITIONS_FILE) ? join(folder, POSITIONS_FILE) : null
+  const positions = list === null ? new Map() : await readPositions(list, report)
   const places = new Map<string, Place>()
   const files = new WholeFiles('forecast', report)
   for (const name of root.files) {
@@ -71,6 +66,18 @@ async function readFolder(
   const records = recordsOf(places)
   if (records.length === 0) report.doubt({ what: 'there is no forecast', examples: [folder], isGrave: true })
   for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })
+}
+
+async function readPositions(
+  path: string,
+  report: Report,
+): Promise<Map<string, { lat: number; lng: number }>> {
+  const positions = new Map<string, { lat: number; lng: number }>()
+  await readTable(path, report.file(path), POSITIONS, 3, ({ file, ...place }) => {
+    positions.set(file, place)
+    return null
+  })
+  return positions
 }
 
 /** Waves without wind take it from within this distance, just over half the diagonal of a 0.25° cell. */

@@ -189,13 +189,6 @@ export function degreesOf(text: string, limit: number): number {
   return Math.abs(value) <= limit ? value : NaN
 }
 
-/** Whether the bytes from `from` to `to` are those of `text`. */
-export function isText(bytes: Uint8Array, from: number, to: number, text: Uint8Array): boolean {
-  if (to - from !== text.length) return false
-  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false
-  return true
-}
-
 /** Reads 1 to 10 digits, or −1. */
 export function digitsAt(bytes: Uint8Array, from: number, to: number): number {
   if (to <= from || to - from > 10) return -1

@@ -5,7 +5,6 @@ import {
   cleanName,
   degreesOf,
   Fields,
-  isText,
   LF,
   lineText,
   QUOTE,
@@ -162,7 +161,8 @@ export class TextTable implements OpenTable {
     while (fields.next < bytes.length) {
       this.#split()
       const { fault, count, starts, ends } = fields
-      const isMarked = mark.length > 0 && isText(bytes, this.#start, this.#start + mark.length, mark)
+      const isMarked =
+        bytes[this.#start] === mark[0] && mark.equals(bytes.subarray(this.#start, this.#start + mark.length))
       // In a table of one column an empty line is a row without a value.
       if (fault === null && this.#isRow() && !isMarked) return true
       const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
