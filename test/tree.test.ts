@@ -343,13 +343,13 @@ test('The program imports the packages that it declares and no others.', () => {
       .join('/')
   const used = IMPORTS.filter(({ target, specifier }) => target === null && !specifier.startsWith('node:'))
   const { dependencies, devDependencies } = PACKAGE
-  for (const { file, specifier } of used) {
+  for (const { file, specifier, typeOnly } of used) {
     // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports.
     const isBuilt = /\.dev\.mjs$|^web\//.test(file)
     const isBuild = file.endsWith('.build.mjs')
     const declared = {
       ...((isBuild || !isBuilt) && dependencies),
-      ...((isBuild || isBuilt) && devDependencies),
+      ...((isBuild || isBuilt || typeOnly) && devDependencies),
     }
     assert.ok(packageOf(specifier) in declared, `${file} imports ${specifier}`)
   }

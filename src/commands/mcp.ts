@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import type {
   ConditionsAnswer,
   GetBuoyAnswer,
@@ -18,6 +18,7 @@ import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { SWELL_NAMES } from '../sea/columns.ts'
 import { ageText, DAY, HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'
+import { Type } from '../sources/schema.ts'
 import { service } from './command.ts'
 import { AdviceError, plainText, ToolCall } from './mcp-call.ts'
 import { clock, note, programVersion } from './surroundings.ts'

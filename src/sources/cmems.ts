@@ -3,8 +3,8 @@
  * and a day or month, in nested folders. Variables are found by name or CF standard name; the good value
  * nearest to the best depth counts. A mean period never stands in for `period`.
  */
-import { type Static, Type } from 'typebox'
-import { named, object } from './schema.ts'
+import type { Static } from 'typebox'
+import { named, object, Type } from './schema.ts'
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import type { Fix } from './reading/positions.ts'
 import { join } from 'node:path'

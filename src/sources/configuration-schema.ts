@@ -1,7 +1,7 @@
 /** The form of `groundswell.config.json` (`docs/configuration.md`) as types and JSON schema (draft 7). */
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { KIND_OPTIONS } from './kinds.ts'
-import { named, object } from './schema.ts'
+import { named, object, Type } from './schema.ts'
 import type { SourceOptions } from './source.ts'
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })

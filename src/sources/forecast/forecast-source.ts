@@ -3,8 +3,8 @@
  * is gathered over all files, as some services answer one quantity at a time. A file that cannot be
  * understood is reported and left out whole.
  */
-import { type Static, Type } from 'typebox'
-import { object } from '../schema.ts'
+import type { Static } from 'typebox'
+import { object, Type } from '../schema.ts'
 import { degrees, readTable } from '../reading/text-table.ts'
 import { join } from 'node:path'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'

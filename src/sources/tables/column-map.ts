@@ -2,8 +2,8 @@
  * The map of columns that tables of every form have in common (`docs/sources-tables.md`): the options of the
  * kinds `table`, `json` and `erddap`. What it leaves out is found by well-known names.
  */
-import { type Static, Type } from 'typebox'
-import { object, named, scalar } from '../schema.ts'
+import type { Static } from 'typebox'
+import { named, object, scalar, Type } from '../schema.ts'
 import { conversionOf } from '../reading/units.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import { type Zone, zone } from '../../sea/zones.ts'
