@@ -16,7 +16,7 @@ import { TrustedProxies } from '../dist/access/trusted-proxies.js'
 import { headText, NO_KEY, NO_ROUTE } from '../dist/http/exchange.js'
 import { LongAnswers } from '../dist/http/long-answers.js'
 import { RequestPath } from '../dist/http/request.js'
-import { Totals } from '../dist/http/totals.js'
+import { Counters } from '../dist/http/counters.js'
 import { OPERATIONS } from '../dist/routes.js'
 import { loadSnapshot } from '../dist/snapshot/read-snapshot.js'
 import { finish } from '../dist/system/steps.js'
@@ -125,7 +125,7 @@ function pathWithoutSocket(view) {
       answerCache: 0,
       settingsTag: '',
       refreshEvery: 0,
-      totals: new Totals(Totals.allocate(1), 0),
+      counters: new Counters(Counters.allocate(1), 0),
       long,
       clock: () => Date.now() / 1000,
       onFault() {},

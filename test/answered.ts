@@ -18,7 +18,7 @@ import { openView, type View } from '../src/dataset/view.ts'
 import { indexSnapshot } from '../src/server/index-snapshot.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot.ts'
 import { finish } from '../src/system/steps.ts'
-import { Totals } from '../src/http/totals.ts'
+import { Counters } from '../src/http/counters.ts'
 import { Reader } from './http/reader.ts'
 import { PathHere } from './long_here.ts'
 
@@ -128,7 +128,7 @@ export function optionsOf(keys: number): Omit<RequestPathOptions, 'long'> {
     answerCache: 2 ** 20,
     settingsTag: '',
     refreshEvery: 1800,
-    totals: new Totals(Totals.allocate(1), 0),
+    counters: new Counters(Counters.allocate(1), 0),
     clock: () => Date.now() / 1000,
     onWarning: () => {},
     onFault: (fault) => {

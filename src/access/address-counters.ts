@@ -142,9 +142,8 @@ export class AddressCounters {
     for (let round = 0; round < last + 8; round++) {
       if (round < last) {
         if ((round & 1) === 0) v3 ^= words[round >> 1]
-      } else if (round === last) {
-        v2 ^= 0xee
-      } else if (round === last + 4) {
+      } else if (round === last) v2 ^= 0xee
+      else if (round === last + 4) {
         this.#hash[0] = v1 ^ v3
         v1 ^= 0xdd
       }

@@ -71,12 +71,9 @@ function geometryCell(place: Place): Cell {
 
 /** Writes a line, cut at the antimeridian (RFC 7946, 3.1.9), one point as a point, none as null. */
 function writeLine(writer: JsonWriter, { lat, lng }: Line): void {
-  if (lat.length === 0) {
-    writer.null()
-    return
-  }
-  if (lat.length === 1) {
-    writer.text(`{"type":"Point","coordinates":[${lng[0]},${lat[0]}]}`)
+  if (lat.length < 2) {
+    if (lat.length === 0) writer.null()
+    else writer.text(`{"type":"Point","coordinates":[${lng[0]},${lat[0]}]}`)
     return
   }
   const lines: string[][] = [[]]

@@ -1,5 +1,5 @@
 /** Operation 6, `GET /buoys/{buoy_id}/readings`: pages of one buoy's readings, all at one cost. */
-import { ApiError } from '../operation/errors.ts'
+import { refused } from '../operation/errors.ts'
 import { operation, refuseBackwards, requireBuoy, rowsOfPage, writePaging } from '../operation/operation.ts'
 import { endList, JsonWriter } from '../dataset/json-writer.ts'
 import { bucketParameters, include, pageParameters } from '../operation/filters.ts'
@@ -205,11 +205,8 @@ function rangeOf({
 }: QueryOf<typeof parameters>): Range {
   const isRange = start !== undefined || end !== undefined
   if ((isRange && (day ?? moment) !== undefined) || (day !== undefined && moment !== undefined)) {
-    throw new ApiError(
-      'validation_failed',
-      'Parameters start_date and end_date, date, and timestamp exclude each other. Allowed: a range, a date or a timestamp',
-      { parameter: day === undefined ? 'timestamp' : 'date' },
-    )
+    const problem = 'does not go with another time. Allowed: start_date and end_date, date, or timestamp'
+    throw refused(day === undefined ? 'timestamp' : 'date', problem, 'validation_failed')
   }
   if (day !== undefined) return { start: day, end: day + DAY - 1 }
   if (moment !== undefined) return { start: moment - AROUND_SECONDS, end: moment + AROUND_SECONDS }

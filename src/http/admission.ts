@@ -7,13 +7,12 @@ import { resetAt, retryAfter } from '../access/hours.ts'
 import { type KeyRing, KnownKeys } from '../access/key-ring.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
-import type { ErrorDetails } from '../operation/errors.ts'
+import { ApiError } from '../operation/errors.ts'
 import type { RawQuery } from '../operation/query.ts'
 import type { Exchange } from './exchange.ts'
-import { timestampText } from '../sea/time.ts'
 import { placeOf } from './connections.ts'
 import type { Holder } from './listeners.ts'
-import type { Totals } from './totals.ts'
+import type { Counters } from './counters.ts'
 
 /** Pages read without a key: always, while data are a demo, if no proxy speaks for the visitor, never. */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
@@ -28,7 +27,7 @@ export interface AdmissionOptions {
   anonymousAccess: AnonymousAccess
   /** Calls per hour and address of pages that read without a key, at least 1. */
   explorerQuota: number
-  totals: Totals
+  counters: Counters
   /** Something that the operator probably does not mean. */
   onWarning: (message: string) => void
 }
@@ -41,23 +40,14 @@ export interface Charge {
   reset: number
 }
 
-export interface Refusal {
-  readonly code: 'unauthorized' | 'rate_limit_exceeded' | 'service_unavailable'
-  readonly message: string
-  /** Header lines in addition to those of every answer. */
-  readonly headers: string
-  readonly more: ErrorDetails
-}
-
-const CANNOT_CHECK: Refusal = {
-  code: 'service_unavailable',
-  message: 'Quotas cannot be checked at the moment. Try again in a second',
-  headers: '\r\nRetry-After: 1',
-  more: {},
-}
-
-const NO_KEY_REFUSAL = refusalOf('API key required')
-const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
+const CANNOT_CHECK = new ApiError(
+  'service_unavailable',
+  'Quotas cannot be checked at the moment. Try again in a second',
+  null,
+  1,
+)
+const NO_KEY_REFUSAL = new ApiError('unauthorized', 'API key required')
+const BAD_KEY_REFUSAL = new ApiError('unauthorized', 'Invalid API key')
 
 /** `NO_KEY` and `BAD_KEY` take the place of a row of the key ring. */
 const NO_KEY = -2
@@ -68,7 +58,7 @@ const BEARER = 'bearer '
 /** Who asks, and what the request was charged. */
 export interface Client {
   /** Why the request is refused, or null. */
-  readonly refusal: Refusal | null
+  readonly refusal: ApiError | null
   /** Row in the key ring, −1 without a good key. */
   readonly keyRow: number
   /** Slot of the key, by which clients have shares, −1 without one. */
@@ -105,39 +95,42 @@ export class Admission {
     now: number,
     isDemo: boolean,
   ): Client {
-    const { quota, addresses, anonymousQuota, anonymousAccess, explorerQuota, totals } = this.#options
+    const { addresses, anonymousQuota, anonymousAccess, explorerQuota, counters } = this.#options
     const row = this.#keyRow(exchange, query)
-    if (row >= 0) {
-      const slot = this.#keys.slot(row)
-      const limit = this.#keys.quota(row)
-      if (quota.isClosed) {
-        totals.count('quota_away')
-        return clientOf({ refusal: CANNOT_CHECK, keyRow: row, slot, isPersonal: true })
-      }
-      const remaining = quota.take(slot, limit, now)
-      const charge = chargeOf(limit, remaining, now)
-      const refusal = remaining >= 0 ? null : this.#usedUp(charge, now)
-      return { refusal, keyRow: row, slot, isPage: false, isPersonal: true, charge, address: '' }
-    }
+    if (row >= 0) return this.#chargeKey(row, now)
     if (access === 'public') {
       return anonymousQuota === 0 || addresses === null
         ? clientOf({ isPersonal: row !== NO_KEY })
         : this.#chargeAddress(exchange, anonymousQuota, now, false)
     }
     if (row === NO_KEY && addresses !== null && isAnonymousRead(exchange, anonymousAccess, isDemo)) {
-      totals.count('explorer_reads')
+      counters.count('explorer_reads')
       return this.#chargeAddress(exchange, explorerQuota, now, true)
     }
-    totals.count('unauthorized')
+    counters.count('unauthorized')
     if (row === BAD_KEY) {
-      totals.count('bad_keys')
+      counters.count('bad_keys')
       return clientOf({ refusal: BAD_KEY_REFUSAL, isPersonal: true })
     }
     return clientOf({ refusal: NO_KEY_REFUSAL })
   }
 
+  #chargeKey(row: number, now: number): Client {
+    const { quota, counters } = this.#options
+    const slot = this.#keys.slot(row)
+    const limit = this.#keys.quota(row)
+    if (quota.isClosed) {
+      counters.count('quota_away')
+      return clientOf({ refusal: CANNOT_CHECK, keyRow: row, slot, isPersonal: true })
+    }
+    const remaining = quota.take(slot, limit, now)
+    const charge = chargeOf(limit, remaining, now)
+    const refusal = remaining >= 0 ? null : this.#usedUp(limit, now)
+    return { refusal, keyRow: row, slot, isPage: false, isPersonal: true, charge, address: '' }
+  }
+
   #chargeAddress(exchange: Exchange, limit: number, now: number, isPage: boolean): Client {
-    const { addresses, proxies, totals } = this.#options
+    const { addresses, proxies, counters } = this.#options
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
@@ -150,10 +143,10 @@ export class Admission {
     // Once an hour, an address has exactly this number of calls left.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer, now)
     const charge = chargeOf(limit, remaining, now)
-    let refusal: Refusal | null = null
+    let refusal: ApiError | null = null
     if (remaining < 0) {
-      refusal = this.#usedUp(charge, now)
-      totals.count(isPage ? 'explorer_refused' : 'rate_limited_addresses')
+      refusal = this.#usedUp(limit, now)
+      counters.count(isPage ? 'explorer_refused' : 'rate_limited_addresses')
     }
     return { refusal, keyRow: -1, slot: -1, isPage, isPersonal: true, charge, address }
   }
@@ -211,15 +204,10 @@ export class Admission {
     return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))
   }
 
-  #usedUp({ limit, reset }: Charge, now: number): Refusal {
-    this.#options.totals.count('rate_limited')
-    const wait = retryAfter(now)
-    return {
-      code: 'rate_limit_exceeded',
-      message: `The hourly quota of ${limit} requests is used up`,
-      headers: `\r\nRetry-After: ${wait}`,
-      more: { retry_after: wait, reset_at: timestampText(reset) },
-    }
+  #usedUp(limit: number, now: number): ApiError {
+    this.#options.counters.count('rate_limited')
+    const message = `The hourly quota of ${limit} requests is used up`
+    return new ApiError('rate_limit_exceeded', message, null, retryAfter(now))
   }
 }
 
@@ -230,10 +218,6 @@ function clientOf({ refusal = null, keyRow = -1, slot = -1, isPersonal = false }
 
 function chargeOf(limit: number, remaining: number, now: number): Charge {
   return { limit, remaining: Math.max(0, remaining), reset: resetAt(now) }
-}
-
-function refusalOf(message: string): Refusal {
-  return { code: 'unauthorized', message, headers: '', more: {} }
 }
 
 /** '' without a key. Not by a pattern: V8 retains the text that a pattern was last matched with. */

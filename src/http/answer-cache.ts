@@ -21,7 +21,8 @@ const LONGEST_COMPRESSED_S = 60
 
 /** Answers of a thread that are compressed at a time; one more goes out as it is. */
 const MOST_JOBS = 2
-const MOST_JOB_BYTES = 8 * 1024 * 1024
+/** A longer one would take memory for long. */
+const MOST_COMPRESSED_BYTES = 8 * 1024 * 1024
 
 /** Characters of the longest target that is remembered. */
 const LONGEST_TARGET = 256
@@ -109,36 +110,15 @@ export interface KnownTarget extends Tag {
   readonly ignored: string
 }
 
-/** What a thread compresses at the moment, for all caches. */
-export class CompressionJobs {
-  /** Bytes by key, even of answers that have left their cache. */
-  readonly #underWay = new Map<string, number>()
-
-  get bytes(): number {
-    let sum = 0
-    for (const length of this.#underWay.values()) sum += length
-    return sum
-  }
-
-  /** @returns null if it is under way, or too much is being compressed */
-  begin(key: string, answer: KeptAnswer, encoding: Encoding): Promise<KeptAnswer> | null {
-    const { length } = answer
-    if (this.#underWay.has(key) || this.#underWay.size === MOST_JOBS) return null
-    if (this.bytes + length > MOST_JOB_BYTES) return null
-    this.#underWay.set(key, length)
-    return answer.compressed(encoding).finally(() => this.#underWay.delete(key))
-  }
-}
-
 export class AnswerCache {
   /** Answers by canonical form, and known targets by their texts, which begin with a slash. Null: nothing is kept. */
   readonly #entries: LRUCache<string, KeptAnswer | KnownTarget> | null
   #known = 0
   readonly #largest: number
-  readonly #jobs: CompressionJobs
+  readonly #jobs: Set<string>
 
-  /** `limit` in bytes; 0 keeps nothing. */
-  constructor(limit: number, jobs = new CompressionJobs()) {
+  /** `limit` in bytes; 0 keeps nothing. `jobs`: keys of what the thread compresses at the moment, for all caches. */
+  constructor(limit: number, jobs = new Set<string>()) {
     const maxSize = Math.floor(limit)
     this.#largest = maxSize * LARGEST_SHARE
     this.#jobs = jobs
@@ -194,15 +174,18 @@ export class AnswerCache {
 
   /** The answer in a coding; the plain one if it is short, or not compressed within the last minute. */
   inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer {
-    if (answer.length < LEAST_COMPRESSED_BYTES) return answer
+    if (answer.length < LEAST_COMPRESSED_BYTES || answer.length > MOST_COMPRESSED_BYTES) return answer
     const key = encoding + canonical
     const known = this.get(key)
     if (known !== undefined && answer.second - known.second < LONGEST_COMPRESSED_S) return known
-    this.#jobs
-      .begin(key, answer, encoding)
-      ?.then((made) => this.#keep(key, made))
+    if (this.#jobs.has(key) || this.#jobs.size === MOST_JOBS) return answer
+    this.#jobs.add(key)
+    answer
+      .compressed(encoding)
+      .then((made) => this.#keep(key, made))
       // Out of memory for the compressor: the plain answer stays.
       .catch(() => {})
+      .finally(() => this.#jobs.delete(key))
     return answer
   }
 

@@ -1,5 +1,5 @@
 /** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
-import type { Admitted } from './admitted.ts'
+import type { Admitted } from './served.ts'
 import type { KeptAnswer, KnownTarget } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
@@ -38,7 +38,7 @@ export function answer(
     sendKept(options, request, fields, { canonical, kept, format })
     return
   }
-  if (!cache.isOff) options.totals.count('made')
+  if (!cache.isOff) options.counters.count('made')
   const view = served.view!
   if (shape !== null || operation.answer === undefined) {
     sendLong(options, request, asked, lifetime, (body, link) => cache.put(canonical, format, body, link))
@@ -75,7 +75,7 @@ function sendKept(
   { canonical, kept, format }: { canonical: string; kept: KeptAnswer; format: Format },
 ): void {
   const { exchange, served, moment } = request
-  options.totals.count('kept')
+  options.counters.count('kept')
   const range = format === 'json' ? '' : rangeAsked(exchange)
   const encoding = preferredCoding(exchange, format, range)
   // It is compressed with this time.

@@ -5,7 +5,7 @@ import { EtagHash, SEPARATOR, type RawQuery, type Texts } from '../operation/que
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE, type ParsedTime } from '../sea/time.ts'
-import type { Admitted } from './admitted.ts'
+import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { Tag } from './reply.ts'

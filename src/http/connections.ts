@@ -25,7 +25,7 @@ export interface ConnectionLimits {
   readonly streamsOfOne: number
 }
 
-export type TooMany = 'in all' | 'of one holder'
+type TooMany = 'in all' | 'of one holder'
 
 /**
  * A thread writes its own row alone: counting needs no lock, and a dead thread's row can be cleared. Threads that

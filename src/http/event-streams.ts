@@ -1,16 +1,29 @@
 /** Begins streams of events (Server-Sent Events, WHATWG HTML, section 9.2), and writes their events. */
 import type { View } from '../dataset/view.ts'
+import { ApiError } from '../operation/errors.ts'
 import type { StreamOperation } from '../operation/operation.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
 import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
-import type { Connections, TooMany } from './connections.ts'
+import type { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import type { Feed, Holder, Listeners } from './listeners.ts'
-import type { Totals } from './totals.ts'
+import type { Counters } from './counters.ts'
 
-/** Seconds after which a refused stream may be asked for again. */
+/** After so many seconds a refused stream may be asked for again. */
 export const FULL_RETRY_SECONDS = 10
+const TOO_MANY = new ApiError(
+  'service_unavailable',
+  'Too many streams of events are open. Try again later',
+  null,
+  FULL_RETRY_SECONDS,
+)
+const TOO_MANY_OF_ONE = new ApiError(
+  'rate_limit_exceeded',
+  'Too many streams of events are open with this key. Close one first',
+  null,
+  FULL_RETRY_SECONDS,
+)
 
 /** Begins every stream: a client comes again these milliseconds after its stream has ended. */
 const RETRY = 'retry: 5000\n\n'
@@ -31,33 +44,32 @@ export interface BegunStream {
   readonly view: View
   /** Ids of buoys, ascending; null for all. */
   readonly buoys: readonly number[] | null
-  readonly holder: Holder
-  readonly place: number
+  readonly holder: Holder & { readonly place: number }
 }
 
-/** @returns why no stream began */
+/** @throws ApiError 429 and 503 where too many are open */
 export function beginStream(
   { listeners, connections }: Streaming,
-  totals: Totals,
+  counters: Counters,
   exchange: Exchange,
-  { head, view, buoys, holder, place }: BegunStream,
-): TooMany | null {
+  { head, view, buoys, holder }: BegunStream,
+): void {
   if (exchange.method === 'HEAD') {
     exchange.send(head, null)
-    return null
+    return
   }
+  const { place } = holder
   const tooMany = connections.streamBegins(place)
   if (tooMany !== null) {
-    totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
-    return tooMany
+    counters.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
+    throw tooMany === 'in all' ? TOO_MANY : TOO_MANY_OF_ONE
   }
-  totals.count('streams')
+  counters.count('streams')
   const since = exchange.header('last-event-id')
   // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
   const text = eventText(view, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
   const options = { holder, buoys, onOver: () => connections.streamEnds(place) }
   listeners.add(head, Buffer.from(RETRY + text), options, (events) => exchange.later(events))
-  return null
 }
 
 export function feedOf(view: View): Feed {

@@ -32,7 +32,7 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
-  /** The id that an error's answer tells, set by the handler for the records; '' without an error. */
+  /** The caller's UUID, else the one that an error's answer tells, set by the handler for the records; '' without. */
   requestId: string
   /** It came with a body, so that the connection ends with its answer. */
   readonly cameWithBody: boolean
@@ -104,11 +104,9 @@ export interface LaterEvents {
 
 export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
 
-/** A deferred reply: `send`, or `begin`, then `write` and `end`. Once over, it does nothing. */
+/** A deferred reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does nothing. */
 export interface LaterReply {
   readonly isOver: boolean
-  /** On a reply to HEAD `begin` is all, and the reply is over. */
-  readonly isHead: boolean
   /** As `Exchange.send`; the bytes of `body` must never change. */
   send(head: string | Uint8Array, body: Uint8Array): void
   /**
@@ -148,25 +146,24 @@ export interface Surroundings {
   readonly recorder: Recorder
   /** One cell, with the route of the request that is being answered; `NO_ROUTE` between requests. */
   readonly serving: Int32Array
-  /** Called at every sign of life: requests, connections that come and go, bytes that go out later. */
+  /** Called at every sign of life: requests, and connections that come. */
   readonly onProgress: () => void
+  /** Called for each answer that could not be buffered for a slow reader: its connection is cut. */
+  readonly onNotBuffered: () => void
   /** Gets an error for a handler that threw or did not reply, after the client was answered. */
   readonly onThrow: (error: unknown) => void
 }
 
+export type EngineKind = 'uws' | 'node'
+
 export interface Engine {
-  readonly kind: 'uws' | 'node'
-  /** Requests with an answer that was put off, or that waits for its client. */
-  readonly waiting: number
-  /** Answers so far that could not be buffered for slow readers: their connections were cut. */
-  readonly notBuffered: number
   /** `port` 0: any free one. @returns the bound port @throws Error that names the address */
   listen(host: string, port: number): Promise<number>
-  /** Existing connections are still served. */
-  stopListening(): void
+  /** Existing connections are still served. Resolves when the port is closed. */
+  stopListening(): Promise<void>
   /** From now on every answer ends its connection. */
   drain(): void
-  /** Call `drain` first. Resolves when what came before `stopListening` is answered, or after `withinMs`. */
+  /** Call `drain` first. Stops listening, and resolves when what came before is answered, or after `withinMs`. */
   finish(withinMs: number): Promise<void>
   /** Drops everything at once. Idempotent. A worker thread may exit only after it. */
   close(): void

@@ -57,12 +57,11 @@ export function linkHeader(
   if (end - start > LONGEST_NEXT) return NO_LINK
   let links = 0
   const link = (relation: Literal, to: number): void => {
-    line.ensure(PAGE_BYTES)
+    line.ensure(end - start + PAGE_BYTES)
     if (links++ > 0) {
       line.literal(ANOTHER)
       line.copy(start, end)
     }
-    line.ensure(PAGE_BYTES)
     line.integer(to)
     line.literal(relation)
   }

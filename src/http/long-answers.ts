@@ -2,7 +2,7 @@
  * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers take
  * them. A fault is a status until the first byte has gone out, and a cut connection from then on.
  */
-import { commonHeaders, type Admitted } from './admitted.ts'
+import { commonHeaders, type Admitted } from './served.ts'
 import type { Asked } from './asked.ts'
 import { ApiError } from '../operation/errors.ts'
 import type { Exchange, LaterReply } from './exchange.ts'
@@ -10,7 +10,7 @@ import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from '.
 import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
 import { errorAnswer, errorIdOf, FAULT, TAKES_NO_BODY, type HeadFields } from './reply.ts'
-import type { Totals } from './totals.ts'
+import type { Counters } from './counters.ts'
 
 /** One end of a channel to the thread. */
 export interface LongPort {
@@ -33,6 +33,9 @@ interface LongReply {
   /** The error in place of an answer. It is of no use once the answer has begun. */
   failed(why: Refused): { head: string; body: Uint8Array }
 }
+
+const lengthOf = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0)
 
 const LOST = 'the thread that makes long answers has ended'
 
@@ -101,9 +104,8 @@ export class LongAnswers {
       case 'whole': {
         const { head, body } = said.whole(message)
         sending.hasBegun = true
-        const length = body.reduce((sum, piece) => sum + piece.length, 0)
-        reply.begin(head, length)
-        if (length > 0) pieces.push(...body)
+        reply.begin(head, lengthOf(body))
+        pieces.push(...body.filter(({ length }) => length > 0))
         sending.isComplete = true
         break
       }
@@ -164,13 +166,16 @@ export class LongAnswers {
   }
 }
 
-/** For `Retry-After`: the longest wait for a place (`long/queue.ts`), and the time in which a new thread is there. */
-const RETRY = '\r\nRetry-After: 8'
-const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
+const BUSY = {
+  code: 'service_unavailable',
+  message: 'Too many long answers are being made. Try again later, or ask for less',
+  /** The longest wait for a place (`long/queue.ts`), and the time in which a new thread is there. */
+  retryAfter: 8,
+} as const
 
 export interface LongOptions {
   long: LongAnswers
-  totals: Totals
+  counters: Counters
   /** Epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own (`faultText`); never a key or a query. */
@@ -186,7 +191,7 @@ export function sendLong(
   keep: (body: Uint8Array, headers: Uint8Array) => void,
 ): void {
   const { exchange, served, client, now } = request
-  const { clock, totals, long } = options
+  const { clock, counters, long } = options
   const headers = commonHeaders(request)
   if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
   const { target, path, texts, shape, isPaged, language } = asked
@@ -216,7 +221,7 @@ export function sendLong(
   const said: LongReply = {
     request: wanted,
     whole: ({ headers: more, pieces, encoding, plain }) => {
-      const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      const length = lengthOf(pieces)
       // A long body stays in pieces, unless it is kept or a part of it is asked for.
       const isOne = range !== '' || length <= MOST_KEPT_BYTES
       const body = isOne && pieces.length > 1 ? [joined(pieces, length)] : pieces
@@ -226,17 +231,15 @@ export function sendLong(
     },
     begun: ({ headers: more, encoding }) => served.headsOf(format).write(request, fieldsOf(encoding, more)),
     failed: (why) => {
-      if (why.type === 'refused')
-        return errorAnswer(requestId, why.code, why.message, clock(), { headers, details: why.details })
-      if (why.type === 'busy') {
-        totals.count('long_refused')
-        return errorAnswer(requestId, 'service_unavailable', BUSY, clock(), { headers: headers + RETRY })
+      if (why.type === 'busy') counters.count('long_refused')
+      else if (why.type === 'fault') {
+        counters.count('faults')
+        options.onFault(why.fault, operation.name)
       }
-      totals.count('faults')
-      options.onFault(why.fault, operation.name)
-      return errorAnswer(requestId, 'internal_error', FAULT, clock(), { headers })
+      const error = why.type === 'refused' ? why : why.type === 'busy' ? BUSY : FAULT
+      return errorAnswer(requestId, error, clock(), headers)
     },
   }
-  totals.count('long')
+  counters.count('long')
   long.ask(exchange, said)
 }

@@ -1,6 +1,6 @@
 /** How much of an answer is sent, and in which coding: nothing (304), a part of a file (206), or all. */
 import type { Format } from '../operation/shape.ts'
-import type { Admitted } from './admitted.ts'
+import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
 import { ENCODINGS, Preference, preferredEncoding, type Encoding } from './preferences.ts'
 import { unsatisfiableHead, type HeadFields, type Tag } from './reply.ts'

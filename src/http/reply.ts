@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Charge, Client } from './admission.ts'
 import type { Encoding } from './preferences.ts'
-import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
+import { type ApiError, ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { KEPT, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
@@ -246,30 +246,21 @@ export function sendPreflight(exchange: Exchange): void {
   exchange.send(PREFLIGHT, null)
 }
 
-export const FAULT = 'Internal error'
+export const FAULT = { code: 'internal_error', message: 'Internal error' } as const
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
 /** The id that an error of this request tells, and the access log. */
 export function errorIdOf(exchange: Exchange): string {
-  return (exchange.requestId = callersRequestId(exchange) || randomUUID())
+  return (exchange.requestId ||= randomUUID())
 }
 
-interface ErrorOptions {
-  headers?: string
-  more?: ErrorDetails
-  details?: ErrorDetails | null
-}
+/** An `ApiError`, or its members. */
+type Failure = Pick<ApiError, 'code' | 'message'> & Partial<Pick<ApiError, 'details' | 'retryAfter'>>
 
-/** `now`: epoch seconds. */
-export function sendError(
-  exchange: Exchange,
-  code: ErrorCode,
-  message: string,
-  now: number,
-  options: ErrorOptions = {},
-): void {
-  const { head, body } = errorAnswer(errorIdOf(exchange), code, message, now, options)
-  exchange.send(code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)
+/** `now`: epoch seconds. `headers`: each begun by CRLF. */
+export function sendError(exchange: Exchange, error: Failure, now: number, headers = ''): void {
+  const { head, body } = errorAnswer(errorIdOf(exchange), error, now, headers)
+  exchange.send(error.code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)
 }
 
 /** The documentation, by an address that is relative to that of the request, like the links of pages. */
@@ -279,21 +270,23 @@ function helpLink(path: string): string {
 
 export function errorAnswer(
   requestId: string,
-  code: ErrorCode,
-  message: string,
+  { code, message, details = null, retryAfter = null }: Failure,
   now: number,
-  { headers = '', more = {}, details = null }: ErrorOptions = {},
+  headers: string,
 ): { head: string; body: Uint8Array } {
+  const wait = retryAfter ?? 0
+  const isQuota = code === 'rate_limit_exceeded'
   const body = {
     error: code,
     message,
     timestamp: timestampText(now),
     request_id: requestId,
-    ...more,
-    ...(details === null ? {} : { details }),
+    ...(isQuota && { retry_after: wait, reset_at: timestampText(now + wait) }),
+    ...(details && { details }),
   }
+  const retry = retryAfter === null ? '' : `\r\nRetry-After: ${wait}`
   return {
-    head: ERROR_HEADS[code] + headers + requestIdHeader(requestId),
+    head: ERROR_HEADS[code] + headers + retry + requestIdHeader(requestId),
     body: ENCODER.encode(JSON.stringify(body)),
   }
 }

@@ -7,7 +7,6 @@ import { performance } from 'node:perf_hooks'
 import type { Declared } from '../operation/operation.ts'
 import type { AccessEntry, AccessLog } from './access-log.ts'
 import type { Answered, Exchange, RecordedLater, Recorder } from './exchange.ts'
-import { callersRequestId } from './reply.ts'
 
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */
 export const DURATION_BOUNDS_S = [
@@ -150,7 +149,7 @@ export class RequestRecorder implements Recorder {
       operation: operations[route],
       route: routes[route],
       keyId: keyRow < 0 ? '' : keyId(keyRow),
-      requestId: requestId || callersRequestId(exchange),
+      requestId,
     }
   }
 }

@@ -4,18 +4,17 @@
  * two requests. It is synchronous: the engine's request object is dead once a handler has returned.
  */
 import type { KeyRing } from '../access/key-ring.ts'
-import { ApiError, refused, snapshotGone, snapshotId } from '../operation/errors.ts'
+import { ApiError, notFound, refused, snapshotGone, snapshotId } from '../operation/errors.ts'
 import { nowOf, type Declared, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
-import { MINUTE, timestampText } from '../sea/time.ts'
+import { MINUTE } from '../sea/time.ts'
 import { faultText } from '../system/text.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
-import { commonHeaders, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'
 import { answer, answerKnown } from './answering.ts'
 import { isUsual, readAsked } from './asked.ts'
-import { beginStream, feedOf, FULL_RETRY_SECONDS, type Streaming } from './event-streams.ts'
+import { beginStream, feedOf, type Streaming } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
@@ -23,21 +22,19 @@ import { Moments } from './envelope.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'
-import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
+import { commonHeaders, HeldViews, type Admitted, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
 
-/** Seconds a client should wait before the first snapshot. */
-const NO_SNAPSHOT_RETRY_SECONDS = 5
+const ONLY_READS = new ApiError('method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed')
+const NO_SUCH_PATH = notFound('No such path')
+const NO_SNAPSHOT = new ApiError('service_unavailable', 'No snapshot is loaded yet', null, 5)
 const NOT_PINNED = 'does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
-
-const NOT_HERE_RETRY_SECONDS = 1
 const NOT_HERE_YET = new ApiError(
   'service_unavailable',
   'The snapshot is not here. Another server may have it already, and this one gets it within seconds. Try again',
+  null,
+  1,
 )
-
-const TOO_MANY_STREAMS = 'Too many streams of events are open. Try again later'
-const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this key. Close one first'
 
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
@@ -104,12 +101,13 @@ export class RequestPath {
   }
 
   handle(exchange: Exchange): void {
-    this.#options.totals.count('requests')
+    this.#options.counters.count('requests')
     const { method, path, query } = exchange
     const now = this.#options.clock()
+    exchange.requestId = callersRequestId(exchange)
     if (method !== 'GET' && method !== 'HEAD') {
       if (method === 'OPTIONS') sendPreflight(exchange)
-      else sendError(exchange, 'method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed', now)
+      else sendError(exchange, ONLY_READS, now)
       return
     }
     const served = this.#held.current
@@ -127,9 +125,7 @@ export class RequestPath {
     const raw = asked === '' ? NO_QUERY : new RawQuery(asked, target.reader.known)
     const ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
-      sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
-        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${ignored}`,
-      })
+      sendError(exchange, NO_SNAPSHOT, now, ignored)
       return
     }
     let request = this.#admit(exchange, served, target.operation, raw, ignored, now)
@@ -174,12 +170,10 @@ export class RequestPath {
     const client = this.#admission.admit(exchange, operation.access, raw, now, isDemo)
     exchange.keyRow = client.keyRow
     const moment = this.#moments.at(now)
-    const requestId = callersRequestId(exchange)
+    const { requestId } = exchange
     const request = { exchange, operation, client, requestId, served, ignored, now, moment }
-    const { refusal } = client
-    if (refusal === null) return request
-    const { code, message, headers, more } = refusal
-    sendError(exchange, code, message, now, { headers: commonHeaders(request) + headers, more })
+    if (client.refusal === null) return request
+    this.#refuse(request, client.refusal)
     return null
   }
 
@@ -200,7 +194,7 @@ export class RequestPath {
     exchange.route = this.#otherRoutes + STATIC
     if (this.#options.site?.serve(exchange, header) === true) return
     exchange.route = this.#otherRoutes + UNMATCHED
-    sendError(exchange, 'resource_not_found', 'No such path', now)
+    sendError(exchange, NO_SUCH_PATH, now)
   }
 
   /** @throws ApiError 400, 410 */
@@ -215,40 +209,24 @@ export class RequestPath {
   }
 
   #refuse(request: Admitted, error: unknown): void {
-    const { exchange, operation, now } = request
-    const headers =
-      commonHeaders(request) + (error === NOT_HERE_YET ? `\r\nRetry-After: ${NOT_HERE_RETRY_SECONDS}` : '')
-    if (error instanceof ApiError) {
-      sendError(exchange, error.code, error.message, now, { headers, details: error.details })
-      return
+    const isKnown = error instanceof ApiError
+    if (!isKnown) {
+      this.#options.counters.count('faults')
+      this.#options.onFault(faultText(error), request.operation.name)
     }
-    this.#options.totals.count('faults')
-    this.#options.onFault(faultText(error), operation.name)
-    sendError(exchange, 'internal_error', FAULT, now, { headers })
+    sendError(request.exchange, isKnown ? error : FAULT, request.now, commonHeaders(request))
   }
 
   #beginStream(request: Admitted, { operation, reader }: StreamTarget, raw: RawQuery): void {
     const { exchange, client, served, now } = request
-    const { clock, totals, stream } = this.#options
+    const { clock, counters, stream } = this.#options
     const view = served.view!
     const texts = reader.textsOf(raw)
     const buoys = operation.buoys(view, reader.read(texts, new EtagHash(), nowOf(operation, view, now)))
     const isDemo = (): boolean => this.#held.current.view!.dataset.demo
     const holder = this.#admission.holder(client, clock, isDemo)
-    const headers = commonHeaders(request)
-    const head = streamHead(request.requestId, headers)
-    const { place } = holder
-    const refusal = beginStream(stream!, totals, exchange, { head, view, buoys, holder, place })
-    if (refusal === null) return
-    const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
-    if (refusal === 'in all') {
-      sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
-      return
-    }
-    sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
-      ...full,
-      more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
-    })
+    const head = streamHead(request.requestId, commonHeaders(request))
+    beginStream(stream!, counters, exchange, { head, view, buoys, holder })
   }
 }
 

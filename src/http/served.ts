@@ -1,9 +1,13 @@
-/** Makes and sends one snapshot's answers. A pinned snapshot (`snapshot=ID`) has other heads and `meta`. */
+/** Snapshots as they are served, a pinned one (`snapshot=ID`) with other heads and `meta`, and a request to one of them. */
 import { LRUCache } from 'lru-cache'
 import type { View } from '../dataset/view.ts'
-import { AnswerCache, CompressionJobs } from './answer-cache.ts'
+import type { Declared } from '../operation/operation.ts'
+import type { Client } from './admission.ts'
+import { AnswerCache } from './answer-cache.ts'
+import type { Moment } from './envelope.ts'
+import type { Exchange } from './exchange.ts'
 import type { Format } from '../operation/shape.ts'
-import { Heads, snapshotHeaders } from './reply.ts'
+import { Heads, rateHeaders, snapshotHeaders, VARY_BY_KEY, type Asker } from './reply.ts'
 
 /** Pinned answers' share of the answer cache: few clients pin, and none may take as much as all others. */
 const PINNED_CACHE_SHARE = 1 / 16
@@ -34,7 +38,7 @@ export class ServedView {
     view: View | null,
     isPinned: boolean,
     { answerCache, settingsTag }: ServedOptions,
-    jobs: CompressionJobs,
+    jobs: Set<string>,
   ) {
     const dataset = view?.dataset ?? null
     this.view = view
@@ -59,6 +63,24 @@ export class ServedView {
   }
 }
 
+/** A request that was admitted, as a value that goes from one step of its way to the next. */
+export interface Admitted extends Asker {
+  readonly exchange: Exchange
+  readonly operation: Declared
+  readonly client: Client
+  /** The current snapshot, or a pinned one. */
+  readonly served: ServedView
+  /** Epoch seconds with a fraction. */
+  readonly now: number
+  readonly moment: Moment
+}
+
+/** What an operation's errors share with its successes. */
+export function commonHeaders({ served, operation, client, ignored }: Admitted): string {
+  const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
+  return served.header + vary + rateHeaders(client.charge) + ignored
+}
+
 /** Seconds within which a replica gets a snapshot that another one serves: two looks at the source, and a load. */
 const ARRIVAL_SECONDS = 10
 /** Unknown ids that are remembered; any 24 digits can be asked for. */
@@ -70,7 +92,8 @@ export class HeldViews {
   #views: readonly View[] = []
   /** By id, made when a client pins them. */
   readonly #pinned = new Map<string, ServedView>()
-  readonly #jobs = new CompressionJobs()
+  /** Keys of answers that are compressed at the moment. */
+  readonly #jobs = new Set<string>()
   /** How many snapshots may be held. */
   #most = 1
   /** When ids that are not held were first asked for, epoch seconds; long ago for those that were held. */

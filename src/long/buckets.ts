@@ -51,11 +51,8 @@ export function bucketSpans(readings: Segments, spans: readonly Span[], asked: B
   const { bucket, zone, start, end } = asked
   const most = Math.ceil((end - start) / HOUR / RANGE_BUCKETS[bucket])
   if (most > MOST_BUCKETS || most * spans.length > MOST_OF_BUOYS) {
-    throw refused(
-      'bucket',
-      `makes too many rows. Allowed: up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`,
-      'validation_failed',
-    )
+    const allowed = `up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`
+    throw refused('bucket', `makes too many rows. Allowed: ${allowed}`, 'validation_failed')
   }
   const edges = spans.length === 0 ? new Float64Array(0) : rangeBuckets(zone, bucket, start, end)
   return spans.map(({ ordinal, first, end: behind }) => {

@@ -28,9 +28,8 @@ const ROW_BYTES = READING_BYTES + 80
 
 /** @throws ApiError 400, 410 */
 export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): LongJson {
-  const { snapshotId } = view.dataset
   const since = changesSince(view, query.since)
-  if (since === null) throw snapshotGone('since', snapshotId)
+  if (since === null) throw snapshotGone('since', view.dataset.snapshotId)
   const { changes } = since
   const compared = { changes, before: since.before, after: view.dataset }
   const included = query.include ?? 0

@@ -7,7 +7,7 @@ import { MAX_PER_PAGE, type parameters as buoyParameters, positionsOf } from '..
 import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readings-of-buoys.ts'
 import { type bucketParameters, matchingBuoys } from '../operation/filters.ts'
 import { buoyBeside, buoyPlace, catalogMembers, readingsAbout } from '../dataset/buoy-table.ts'
-import { ApiError } from '../operation/errors.ts'
+import { refused } from '../operation/errors.ts'
 import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 import { csvReadings } from '../dataset/reading-csv.ts'
@@ -167,13 +167,8 @@ function inJson(column: Column): Column {
 /** @throws ApiError 400 when a day and a range are given, 422 when the range ends before it starts */
 function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
   const { ids, start_date: from, end_date: to, date: day } = query
-  if (day !== undefined && (from ?? to) !== undefined) {
-    throw new ApiError(
-      'bad_request',
-      'Parameters date and start_date or end_date exclude each other. Allowed: a range or a date',
-      { parameter: 'date' },
-    )
-  }
+  if (day !== undefined && (from ?? to) !== undefined)
+    throw refused('date', 'does not go with start_date and end_date. Allowed: a range or a date')
   const end = day !== undefined ? day + DAY - 1 : to === undefined ? dataset.asOf : endOf(to)
   const start = day ?? from?.epoch ?? end - DAY
   refuseBackwards(start, end)

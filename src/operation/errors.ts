@@ -21,8 +21,15 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode
   readonly details: ErrorDetails | null
+  /** Seconds after which to ask again; null where that is of no use. */
+  readonly retryAfter: number | null
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails | null = null) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails | null = null,
+    retryAfter: number | null = null,
+  ) {
     // Walking the stack takes longer than the rest of a 404.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
@@ -30,6 +37,7 @@ export class ApiError extends Error {
     Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = details
+    this.retryAfter = retryAfter
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Dataset } from '../dataset/dataset.ts'
 import { EMPTY_GROUP, type Group, holds, sourceKey } from '../index/groups.ts'
 import { type Bounds, boundsContain, boundsOnGlobe } from '../sea/geo.ts'
-import { ApiError, refused } from './errors.ts'
+import { refused } from './errors.ts'
 import {
   bbox,
   bounds,
@@ -81,11 +81,8 @@ export const boxParameters = {
 
 /** The box asked for, on the globe; null where none is. @throws ApiError 400 when both are given */
 export function boxOf({ bounds: box, bbox: corners }: QueryOf<typeof boxParameters>): Bounds | null {
-  if (box !== undefined && corners !== undefined) {
-    throw new ApiError('bad_request', 'Parameters bounds and bbox exclude each other. Allowed: one of them', {
-      parameter: 'bbox',
-    })
-  }
+  if (box !== undefined && corners !== undefined)
+    throw refused('bbox', 'does not go with bounds. Allowed: one of them')
   const given = box ?? corners
   return given === undefined ? null : boundsOnGlobe(given)
 }

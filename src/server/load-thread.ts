@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { indexSnapshot, type TakenOver } from './index-snapshot.ts'
-import { Totals } from '../http/totals.ts'
+import { Counters } from '../http/counters.ts'
 import { collectSoon, yieldToServing } from '../system/thread.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
@@ -22,7 +22,7 @@ export interface LoadStart {
   /** Seconds before a snapshot's time: the window of active buoys. */
   activeWithin: number
   /** What serving threads have counted; null where nobody serves. */
-  totals: SharedArrayBuffer | null
+  counters: SharedArrayBuffer | null
 }
 
 export interface ToLoad {
@@ -50,8 +50,8 @@ const SLICE_MS = 0.2
 /** Without a request in this time the thread never pauses: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
-const { dir, totals, activeWithin } = workerData as LoadStart
-const counted = totals === null ? null : new Totals(totals, 0)
+const { dir, counters, activeWithin } = workerData as LoadStart
+const counted = counters === null ? null : new Counters(counters, 0)
 let requests = -1
 let askedAt = -Infinity
 /** Whether no request came in the quiet time: the work need not pause while nobody asks. */

@@ -27,7 +27,7 @@ export interface LoaderOptions {
   limitMs?: (bytes: number) => number
   heapMiB?: number
   /** What serving threads have counted, to whom loading gives way; null where nobody serves. */
-  totals?: SharedArrayBuffer | null
+  counters?: SharedArrayBuffer | null
 }
 
 export class Loader {
@@ -109,8 +109,8 @@ export class Loader {
   }
 
   #start(): Worker {
-    const { dir, activeWithin = 0, totals = null, heapMiB = HEAP_MIB } = this.#options
-    const start: LoadStart = { dir, activeWithin, totals }
+    const { dir, activeWithin = 0, counters = null, heapMiB = HEAP_MIB } = this.#options
+    const start: LoadStart = { dir, activeWithin, counters }
     const thread = startThread(new URL('./load-thread', import.meta.url), start, {
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })

@@ -81,39 +81,39 @@ const REQUESTS: readonly Metric[] = [
   metric(
     'groundswell_answer_cache_total{result}',
     'Answers from the answer cache (hit), and made ones (miss) while it is on',
-    ({ totals }) => [
-      ['hit', totals.kept],
-      ['miss', totals.made],
+    ({ counters }) => [
+      ['hit', counters.kept],
+      ['miss', counters.made],
     ],
   ),
   metric(
     'groundswell_authentication_failures_total{reason}',
     'Requests refused without a key (missing), or without one in force (invalid)',
-    ({ totals }) => [
-      ['missing', totals.unauthorized - totals.bad_keys],
-      ['invalid', totals.bad_keys],
+    ({ counters }) => [
+      ['missing', counters.unauthorized - counters.bad_keys],
+      ['invalid', counters.bad_keys],
     ],
   ),
   metric(
     'groundswell_quota_refusals_total{of}',
     'Requests refused for the hourly quota of their key, of their address on the public operations, or of their address in the open explorer',
-    ({ totals }) => [
-      ['key', totals.rate_limited - totals.rate_limited_addresses - totals.explorer_refused],
-      ['address', totals.rate_limited_addresses],
-      ['explorer', totals.explorer_refused],
+    ({ counters }) => [
+      ['key', counters.rate_limited - counters.rate_limited_addresses - counters.explorer_refused],
+      ['address', counters.rate_limited_addresses],
+      ['explorer', counters.explorer_refused],
     ],
   ),
   metric(
     'groundswell_faults_total',
     'Requests that failed by a fault of the program, which the log has',
-    ({ totals }) => totals.faults,
+    ({ counters }) => counters.faults,
   ),
   metric(
     'groundswell_long_requests_total{result}',
     'Requests with a long answer: taken, or refused because too many were made',
-    ({ totals }) => [
-      ['taken', totals.long],
-      ['refused', totals.long_refused],
+    ({ counters }) => [
+      ['taken', counters.long],
+      ['refused', counters.long_refused],
     ],
   ),
   metric(
@@ -139,13 +139,8 @@ const CONNECTIONS: readonly Metric[] = [
     ({ connections }) => connections.refused,
   ),
   metric(
-    'groundswell_answers_waiting',
-    'Answers that wait for a client that is slow to read',
-    ({ workers }) => all(workers.rows.map((row) => row.bodies_waiting)),
-  ),
-  metric(
     'groundswell_answers_not_held_total',
-    'Answers to slow readers without room in the buffers, which were made again as they were read, or cut',
+    'Answers to slow readers that were cut, because the buffers had no room for them',
     ({ workers }) => all(workers.rows.map((row) => row.not_held)),
   ),
 ]

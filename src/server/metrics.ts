@@ -42,14 +42,14 @@ export type Figures = ReturnType<typeof figuresOf>
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- `Figures` is what it returns
 function figuresOf(observed: Observed) {
-  const { now, common, snapshot, reload, workers, totals, report, builds, mirror, keys, quota } = observed
+  const { now, common, snapshot, reload, workers, counters, report, builds, mirror, keys, quota } = observed
   const { snapshots, 'base-path': basePath } = common.config
   return {
     now,
     common,
     isReady: notReady(observed) === null,
     requests: readRequests(common.requests, routeNames(ROUTED, basePath)),
-    totals: totals.sums(),
+    counters: counters.sums(),
     workers: { ...workers, rows: readWorkers(common.workerFigures) },
     connections: countConnections(common.connections),
     snapshot,

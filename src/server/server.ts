@@ -14,7 +14,7 @@ import { routeNames } from '../http/request-counts.ts'
 import { ROUTED } from '../routes.ts'
 import { collectSoon } from '../system/thread.ts'
 import { timestampText } from '../sea/time.ts'
-import { Totals } from '../http/totals.ts'
+import { Counters } from '../http/counters.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
@@ -94,7 +94,7 @@ export class RunningServer {
   /** Null where this server counts alone. */
   readonly #quotas: QuotaExchange | null
   readonly #hours: { stop(): void }
-  readonly #totals: Totals
+  readonly #counters: Counters
   readonly #common: CommonStart
   readonly #workers: Workers
   readonly #long: LongThread
@@ -140,7 +140,7 @@ export class RunningServer {
     this.#common = common
     const addresses = new AddressCounters(common.addresses)
     this.#hours = prepareHours([counters, addresses], clock)
-    this.#totals = new Totals(common.totals, 0)
+    this.#counters = new Counters(common.counters, 0)
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))
     this.#workers = this.#makeWorkers(common)
@@ -180,7 +180,7 @@ export class RunningServer {
     })
   }
 
-  #makeReloader({ totals }: CommonStart): Reloader {
+  #makeReloader({ counters }: CommonStart): Reloader {
     const { log, clock, fixed = null, servesDemo = true, mirror } = this.#surroundings
     return new Reloader({
       dir: this.#config.snapshots,
@@ -190,7 +190,7 @@ export class RunningServer {
       hold: this.#config['hold-snapshots'],
       maxMemory: this.#config['max-memory'],
       threads: this.#count,
-      totals,
+      counters,
       onRefused: (id) => mirror?.refused(id),
       clock,
       log,
@@ -367,7 +367,7 @@ export class RunningServer {
         serving: this.#workers.alive,
         replaced: this.#workers.replaced,
       },
-      totals: this.#totals,
+      counters: this.#counters,
       common: this.#common,
       report: this.#report,
       builds: builds(),

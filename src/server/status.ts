@@ -3,7 +3,7 @@ import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { timestampText } from '../sea/time.ts'
 import { doubtCounts, silentSources, type ReportDocument } from '../builder/report-document.ts'
-import type { Totals } from '../http/totals.ts'
+import type { Counters } from '../http/counters.ts'
 import { snapshotStatus } from '../snapshot/inspection.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
@@ -21,7 +21,7 @@ export interface Observed {
   reload: ReloadState
   engine: { kind: string; warning: string | null }
   workers: { wanted: number; serving: number; replaced: number }
-  totals: Totals
+  counters: Counters
   common: CommonStart
   /** The newest report of a build; reads the folder. */
   report: () => ReportDocument | null
@@ -58,9 +58,9 @@ export function notReady({
 
 /** The document of `/status`, without what only the server itself knows. */
 export function statusOf(observed: Observed): object {
-  const { now, snapshot, held, reload, engine, workers, totals, common, report, isDraining } = observed
+  const { now, snapshot, held, reload, engine, workers, counters, common, report, isDraining } = observed
   const { open, refused, streamsByThread } = countConnections(common.connections)
-  const sums = totals.sums()
+  const sums = counters.sums()
   const newest = report()
   return {
     ...snapshotStatus(snapshot, now),

@@ -5,7 +5,7 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 
-const GAUGES = ['heap_bytes', 'heap_limit_bytes', 'long_waiting', 'long_begun', 'bodies_waiting'] as const
+const GAUGES = ['heap_bytes', 'heap_limit_bytes', 'long_waiting', 'long_begun'] as const
 const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines'] as const
 
 export type WorkerFigureName = (typeof GAUGES)[number] | (typeof COUNTS)[number]
@@ -15,12 +15,10 @@ const ROW_CELLS = Math.ceil(NAMES.length / 8) * 8
 
 export type WorkerFigures = { readonly [name in WorkerFigureName]: number }
 
-export type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'not_held'>
+export type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun'>
 
 export class WorkerFiguresRow {
   readonly #cells: Float64Array
-  /** What an engine before this one could not hold. */
-  readonly #notHeldBefore: number
   #utilization: EventLoopUtilization = performance.eventLoopUtilization()
 
   static allocate(workers: number): SharedArrayBuffer {
@@ -30,25 +28,19 @@ export class WorkerFiguresRow {
   constructor(buffer: SharedArrayBuffer, worker: number) {
     this.#cells = new Float64Array(buffer, worker * ROW_CELLS * Float64Array.BYTES_PER_ELEMENT, ROW_CELLS)
     this.#cells.fill(0, 0, GAUGES.length)
-    this.#notHeldBefore = this.#cells[NAMES.indexOf('not_held')]
   }
 
   tick(gauges: WorkerGauges): void {
     const utilization = performance.eventLoopUtilization()
-    this.#add('busy_seconds', performance.eventLoopUtilization(utilization, this.#utilization).active / 1000)
+    this.count('busy_seconds', performance.eventLoopUtilization(utilization, this.#utilization).active / 1000)
     this.#utilization = utilization
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
     this.#set('heap_bytes', used)
     this.#set('heap_limit_bytes', limit)
     for (const name of Object.keys(gauges) as (keyof WorkerGauges)[]) this.#set(name, gauges[name])
-    this.#set('not_held', this.#notHeldBefore + gauges.not_held)
   }
 
-  dropped(lines: number): void {
-    this.#add('dropped_lines', lines)
-  }
-
-  #add(name: WorkerFigureName, amount: number): void {
+  count(name: (typeof COUNTS)[number], amount: number): void {
     this.#cells[NAMES.indexOf(name)] += amount
   }
 

@@ -10,7 +10,7 @@ import { ROUTED } from '../routes.ts'
 import { RequestCounts, routeNames } from '../http/request-counts.ts'
 import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
-import { Totals } from '../http/totals.ts'
+import { Counters } from '../http/counters.ts'
 import { isLoopback, type ServeConfig } from './serve-settings.ts'
 import { startSite } from './site-files.ts'
 import type { WorkerStart } from './worker-thread.ts'
@@ -65,7 +65,7 @@ export function commonStart(
     config,
     quota,
     addresses: AddressCounters.allocate(),
-    totals: Totals.allocate(workers),
+    counters: Counters.allocate(workers),
     requests: RequestCounts.allocate(workers, routes),
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),

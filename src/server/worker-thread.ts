@@ -33,7 +33,7 @@ export interface WorkerStart {
   /** Counts of calls of each key. */
   quota: SharedArrayBuffer
   addresses: SharedArrayBuffer
-  totals: SharedArrayBuffer
+  counters: SharedArrayBuffer
   /** Counts of requests, and what workers report of themselves. */
   requests: SharedArrayBuffer
   workerFigures: SharedArrayBuffer

@@ -25,7 +25,7 @@ import {
   routeNames,
   type Lines,
 } from '../http/request-counts.ts'
-import { Totals } from '../http/totals.ts'
+import { Counters } from '../http/counters.ts'
 import { Heartbeat } from './watchdog.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 
@@ -48,7 +48,7 @@ process.removeAllListeners('warning')
 process.on('warning', ({ name, message }) => send({ type: 'warning', message: `${name}: ${message}` }))
 
 const clock = (): number => Date.now() / 1000 + shift[0]
-const totals = new Totals(start.totals, start.thread)
+const counters = new Counters(start.counters, start.thread)
 const routes = routeNames(ROUTED, config['base-path'])
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
@@ -59,7 +59,7 @@ const connections = new Connections(start.connections, start.thread, {
   streams: start.maxListeners,
   streamsOfOne: config['max-listeners-per-key'],
 })
-const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
+const listeners = new Listeners({ onSent: (events) => counters.count('events', events) })
 
 const site = new Site(start.site)
 let ring = new KeyRing(start.keys)
@@ -77,7 +77,7 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     isReplica: config.from !== null,
-    totals,
+    counters,
     long,
     stream: { operation: STREAM, listeners, connections },
     site,
@@ -133,7 +133,7 @@ const access =
         clock,
         // Copied: once a thread has let go of a buffer, V8 checks each store, which makes long pages slower.
         hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
-        onDropped: (count) => figures.dropped(count),
+        onDropped: (count) => figures.count('dropped_lines', count),
       })
 const lines: Lines | null = access && {
   log: access,
@@ -147,18 +147,14 @@ const engine = loadEngine(config.engine).create((exchange) => requests.handle(ex
   serving: heartbeat.serving,
   recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => heartbeat.advance(),
+  onNotBuffered: () => figures.count('not_held', 1),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
 })
-
-function close(): void {
-  engine.stopListening()
-  engine.close()
-}
 
 // The process would abort if the thread ended with its engine open.
 process.on('uncaughtException', (error) => {
   send({ type: 'fault', message: faultText(error) })
-  close()
+  engine.close()
   process.exit(1)
 })
 
@@ -196,13 +192,12 @@ main.on('message', (message: ToWorker) => {
       listeners.drain()
       break
     case 'stop-listening':
-      engine.stopListening()
+      void engine.stopListening()
       break
     case 'close':
-      engine.stopListening()
       listeners.close()
       void engine.finish(LAST_ANSWERS_MS).then(() => {
-        close()
+        engine.close()
         access?.close()
         // The event loop releases closed sockets in this turn. A snapshot half ready does not delay the end.
         setImmediate(() => process.exit(0))
@@ -219,7 +214,7 @@ async function listen(port: number): Promise<void> {
     await engine.listen(config.host, port)
     send({ type: 'listening' })
   } catch (error) {
-    close()
+    engine.close()
     send({ type: 'not-listening', message: (error as Error).message })
   }
 }
@@ -227,12 +222,7 @@ async function listen(port: number): Promise<void> {
 function tick(): void {
   heartbeat.advance()
   const { waiting, begun } = long.counts
-  figures.tick({
-    long_waiting: waiting,
-    long_begun: begun,
-    bodies_waiting: engine.waiting,
-    not_held: engine.notBuffered,
-  })
+  figures.tick({ long_waiting: waiting, long_begun: begun })
 }
 
 setInterval(tick, IDLE_INTERVAL_MS)

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import zlib, { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { AnswerCache, CompressionJobs, KeptAnswer } from '../../src/http/answer-cache.ts'
+import { AnswerCache, KeptAnswer } from '../../src/http/answer-cache.ts'
 import { ENCODINGS } from '../../src/http/preferences.ts'
 import type { Encoding } from '../../src/http/preferences.ts'
 import { until } from '../until.ts'
@@ -99,40 +99,39 @@ test('An answer of less than a kilobyte is not compressed.', async () => {
   assert.equal(cache.inCoding('k0', small, 'gzip'), small)
 })
 
-test('Jobs and their bytes are bounded over all caches of a thread; what is beyond goes out as it is.', async () => {
-  const jobs = new CompressionJobs()
+test('Jobs are bounded over all caches of a thread; what is beyond, or too long, goes out as it is.', async () => {
+  const jobs = new Set<string>()
   const [one, other] = [new AnswerCache(256_000_000, jobs), new AnswerCache(256_000_000, jobs)]
   const [a, b, c] = [ask(one, 0, 100_000)!, ask(one, 1, 100_000)!, ask(other, 2, 100_000)!]
   one.inCoding('k0', a, 'gzip')
-  assert.equal(jobs.bytes, a.length)
   one.inCoding('k0', a, 'gzip')
-  assert.equal(jobs.bytes, a.length, 'once at a time')
+  assert.equal(jobs.size, 1, 'once at a time')
   one.inCoding('k1', b, 'br')
   assert.equal(other.inCoding('k2', c, 'gzip'), c)
-  assert.equal(jobs.bytes, a.length + b.length, 'no third one')
+  assert.equal(jobs.size, 2, 'no third one')
   await untilIn('gzip', one, 'k0')
   await untilIn('br', one, 'k1')
-  assert.equal(jobs.bytes, 0)
+  assert.equal(jobs.size, 0)
   await untilIn('gzip', other, 'k2')
   const long = ask(one, 3, 9_000_000)!
   one.inCoding('k3', long, 'gzip')
-  assert.equal(jobs.bytes, 0, 'too long to be compressed')
+  assert.equal(jobs.size, 0, 'too long to be compressed')
 })
 
 test('An answer that leaves the cache holds no memory, but stays counted until it is compressed.', async () => {
-  const jobs = new CompressionJobs()
+  const jobs = new Set<string>()
   const cache = new AnswerCache(1_000_000, jobs)
   const answer = ask(cache, 0, 100_000)!
   cache.inCoding('k0', answer, 'gzip')
   for (let key = 1; key < 30; key++) ask(cache, key, 100_000)
   assert.deepEqual([answer.kept, answer.length], [false, 0])
-  assert.ok(jobs.bytes > 100_000)
-  await until(() => jobs.bytes === 0)
+  assert.equal(jobs.size, 1)
+  await until(() => jobs.size === 0)
   assert.ok(cache.bytes <= 1_000_000)
 })
 
 test('Where the compressor fails, the answer stays as it is, and is compressed the next time.', async () => {
-  const jobs = new CompressionJobs()
+  const jobs = new Set<string>()
   const cache = new AnswerCache(100_000, jobs)
   const answer = ask(cache, 0, 3000)!
   const failing = mock.method(KeptAnswer.prototype, 'compressed', () =>
@@ -141,7 +140,7 @@ test('Where the compressor fails, the answer stays as it is, and is compressed t
   assert.equal(cache.inCoding('k0', answer, 'gzip'), answer)
   await wait(20)
   failing.mock.restore()
-  assert.equal(jobs.bytes, 0)
+  assert.equal(jobs.size, 0)
   assert.ok(Buffer.from(answer.bytesAt(at(1))).equals(bytesOf(0, 3000)))
   await untilIn('gzip', cache, 'k0')
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { OPERATIONS } from '../../src/routes.ts'
-import { Totals } from '../../src/http/totals.ts'
+import { Counters } from '../../src/http/counters.ts'
 import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 import { until } from '../until.ts'
@@ -111,12 +111,12 @@ test("Every answer of an operation says the time of its snapshot's data, errors 
 })
 
 test('An answer whose tag the client names is not made; `*` names none.', () => {
-  const totals = new Totals(Totals.allocate(1), 0)
+  const counters = new Counters(Counters.allocate(1), 0)
   // Keeps no answer: each is larger.
-  const path = new AskedPath(view, { totals, answerCache: 100, clock: () => 1_780_000_000 })
+  const path = new AskedPath(view, { counters, answerCache: 100, clock: () => 1_780_000_000 })
   for (const url of REQUESTS) {
     const { headers } = path.get(url, KEYED)
-    const made = totals.sumOf('made')
+    const made = counters.sumOf('made')
     for (const condition of [headers.etag, `"x", ${headers.etag}`, headers.etag.slice(2)]) {
       const known = path.get(url, { ...KEYED, 'if-none-match': condition })
       assert.equal(known.status, 304, `${url}: ${condition}`)
@@ -125,7 +125,7 @@ test('An answer whose tag the client names is not made; `*` names none.', () => 
         assert.equal(known.headers[name], headers[name], `${url}: ${name}`)
       }
     }
-    assert.equal(totals.sumOf('made'), made, `${url} was made again`)
+    assert.equal(counters.sumOf('made'), made, `${url} was made again`)
     assert.equal(path.get(url, { ...KEYED, 'if-none-match': `${headers.etag.slice(0, -2)}x"` }).status, 200)
   }
   assert.equal(path.get('/v2/buoys/1', { ...KEYED, 'if-none-match': '*' }).status, 200)

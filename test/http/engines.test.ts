@@ -262,8 +262,8 @@ for (const kind of ENGINES) {
       const client = open()
       await client.ask('GET /hello')
       assert.throws(() => server.last!.header('accept'), /over/)
-      assert.throws(() => server.last!.address(), /over/)
-      assert.throws(() => server.last!.send('200 OK', null), /over/)
+      assert.throws(() => server.last!.address(), /over|null/)
+      assert.throws(() => server.last!.send('200 OK', null), /already been answered/)
     })
 
     for (const [name, headers, body] of [
@@ -382,8 +382,8 @@ for (const kind of ENGINES) {
       const own = await pathServer(kind).until(t)
       const client = own.open()
       await assertInStep(client)
-      own.engine.stopListening()
-      own.engine.stopListening()
+      void own.engine.stopListening()
+      void own.engine.stopListening()
       // Who connects before the port is closed may be served.
       await delay(50)
       const late = own.open()
@@ -426,7 +426,7 @@ for (const kind of ENGINES) {
       own.engine.drain()
       const late = own.open()
       while (connections.open < 2) await delay(1)
-      own.engine.stopListening()
+      void own.engine.stopListening()
       late.write(request('GET /late'))
       const finished = own.engine.finish(60_000)
       slow.socket.resume()

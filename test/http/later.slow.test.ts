@@ -397,7 +397,7 @@ for (const kind of SLOW_ENGINES) {
       }).until(t)
       const clients = await askInTurn(own, 2)
       own.engine.drain()
-      own.engine.stopListening()
+      void own.engine.stopListening()
       let hasFinished = false
       const finished = own.engine.finish(60_000).then(() => (hasFinished = true))
       // Longer than an engine looks whether anything comes.

@@ -4,7 +4,7 @@ import { after, before, type TestContext } from 'node:test'
 import { Connections } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { NOT_RECORDED } from '../../src/http/exchange.ts'
-import type { Engine, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
+import type { Engine, EngineKind, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
 import { rounds } from '../rounds.ts'
 import { RawClient } from './raw_client.ts'
 
@@ -16,7 +16,7 @@ export const ENGINES = ['uws', 'node'] as const
 export const SLOW_ENGINES = ENGINES.slice(0, rounds(1, 2))
 
 /** A reason to skip where the native binary has no build for this machine; false where it loads. */
-export function missing(kind: Engine['kind']): string | false {
+export function missing(kind: EngineKind): string | false {
   return kind === 'uws' && loadEngine('auto').kind !== 'uws' ? 'no native binary for this machine' : false
 }
 
@@ -28,6 +28,7 @@ export const surroundingsOf = (some: Partial<Surroundings> = {}): Surroundings =
   connections: connectionsFor(Infinity),
   serving: new Int32Array(1),
   onProgress: () => {},
+  onNotBuffered: () => {},
   recorder: { answered() {}, deferred: () => NOT_RECORDED },
   onThrow: (error) => process.emitWarning(String(error)),
   ...some,
@@ -56,7 +57,7 @@ export class EngineServer {
   readonly #clients: { destroy(): void }[] = []
 
   constructor(
-    kind: Engine['kind'],
+    kind: EngineKind,
     handler: (exchange: Exchange) => void,
     surroundings: Partial<Surroundings> = {},
   ) {
@@ -110,7 +111,7 @@ export class EngineServer {
 }
 
 /** A server with one path for each thing that a handler can do. */
-export const pathServer = (kind: Engine['kind'], surroundings: Partial<Surroundings> = {}): EngineServer =>
+export const pathServer = (kind: EngineKind, surroundings: Partial<Surroundings> = {}): EngineServer =>
   new EngineServer(kind, handlerOfPaths(), surroundings)
 
 function handlerOfPaths(): (exchange: Exchange) => void {

@@ -161,7 +161,7 @@ for (const kind of SLOW_ENGINES) {
       const last = await get(PARQUET, {
         onHead() {
           engine.drain()
-          engine.stopListening()
+          void engine.stopListening()
         },
       })
       await engine.finish(10_000)

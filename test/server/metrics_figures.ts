@@ -1,7 +1,7 @@
 /** Figures of an imagined server in which every metric has a value. */
 import type { Figures } from '../../src/server/metrics.ts'
 import { DURATION_BOUNDS_S } from '../../src/http/request-counts.ts'
-import { Totals } from '../../src/http/totals.ts'
+import { Counters } from '../../src/http/counters.ts'
 
 const NOW = 1_774_602_000
 
@@ -35,12 +35,11 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     heap_limit_bytes: 2,
     long_waiting: 4,
     long_begun: 5,
-    bodies_waiting: 6,
     busy_seconds: 8,
     not_held: 9,
     dropped_lines: 10,
   }
-  const totals = new Totals(Totals.allocate(1), 0).sums()
+  const counters = new Counters(Counters.allocate(1), 0).sums()
   return {
     now: NOW,
     isReady: true,
@@ -54,7 +53,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
         bytes: 1000,
       },
     ],
-    totals,
+    counters,
     workers: { wanted: 2, serving: 1, replaced: 3, rows: [row, row] },
     common: COMMON,
     connections: { open: 10, refused: 2, streamsByThread: [3, 4] },

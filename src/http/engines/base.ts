@@ -1,7 +1,7 @@
 /** What both engines share: a request up to its answer, now or later, and when a port may be closed. */
 // Not the global, which is a getter.
 import { performance } from 'node:perf_hooks'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { FAULT, GONE, headText, KEPT, NO_KEY, NO_ROUTE, NOT_RECORDED, statusOf } from '../exchange.ts'
 import type {
   Answered,
@@ -41,23 +41,9 @@ export function lastAnswer(
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** The port of an engine: when it may be closed, and when all is answered. */
-export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> implements Engine {
-  abstract readonly kind: Engine['kind']
-  protected readonly exchange: E
-  #hasStopped = false
-  #isPortClosed = false
-
-  constructor(exchange: E) {
-    this.exchange = exchange
-  }
-
-  get waiting(): number {
-    return this.exchange.unfinished
-  }
-
-  get notBuffered(): number {
-    return this.exchange.notBuffered
-  }
+export abstract class BaseEngine implements Engine {
+  protected abstract readonly exchange: BaseExchange<unknown, unknown>
+  #portClosed: Promise<void> | null = null
 
   abstract listen(host: string, port: number): Promise<number>
   abstract close(): void
@@ -69,31 +55,30 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
   }
 
   /** Closes the port behind a short turn: closing it resets connections that are not accepted yet. */
-  stopListening(): void {
-    if (this.#hasStopped) return
-    this.#hasStopped = true
-    const asked = performance.now()
-    let began = asked
-    const look = (): void => {
-      const now = performance.now()
-      const isShort = now - began < SHORT_TURN_MS
-      began = now
-      this.#isPortClosed = isShort || now - asked > CLOSING_PATIENCE_MS
-      if (this.#isPortClosed) this.closePort()
-      else setImmediate(look)
-    }
-    setImmediate(look)
+  stopListening(): Promise<void> {
+    return (this.#portClosed ??= this.#closeBehindShortTurn())
+  }
+
+  async #closeBehindShortTurn(): Promise<void> {
+    const patience = performance.now() + CLOSING_PATIENCE_MS
+    let began: number
+    do {
+      began = performance.now()
+      await setImmediate()
+    } while (performance.now() - began >= SHORT_TURN_MS && began < patience)
+    this.closePort()
   }
 
   /** Resolves when the closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
   async finish(withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs
+    await this.stopListening()
     let before = this.exchange.arrived
-    let quiet = 0
     // A turn of the loop before each look reads what has come to its sockets.
-    for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
+    for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end;) {
       await setTimeout(QUIET_INTERVAL_MS)
       const { arrived, unfinished } = this.exchange
-      quiet = this.#isPortClosed && arrived === before && unfinished === 0 ? quiet + 1 : 0
+      quiet = arrived === before && unfinished === 0 ? quiet + 1 : 0
       before = arrived
     }
   }
@@ -121,16 +106,16 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   arrived = 0
   /** Requests with an answer that was put off, or that waits for its client. */
   unfinished = 0
-  /** Bytes that are copied for slow readers, and answers that found no room for theirs. */
+  /** Bytes that are copied for slow readers. */
   #buffered = 0
-  notBuffered = 0
   protected framing: Framing = 'no body'
   readonly surroundings: Surroundings
   readonly #onRequest: OnRequest
   /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
   #state: 'open' | 'begun' | 'answered' = 'answered'
+  /** Null once the handler has returned: a later use is then an ordinary error. */
   #request: Request | null = null
-  #response: Response | null = null
+  protected response: Response | null = null
   #later: LaterReply | null = null
   #begun = 0
 
@@ -155,7 +140,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
   protected buffer(bytes: number): boolean {
     if (this.#buffered + bytes > BUFFER_LIMIT_BYTES) {
-      this.notBuffered++
+      this.surroundings.onNotBuffered()
       return false
     }
     this.#buffered += bytes
@@ -177,7 +162,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.arrived++
     this.method = method
     this.#request = request
-    this.#response = response
+    this.response = response
     this.#later = null
     this.route = NO_ROUTE
     this.keyRow = NO_KEY
@@ -194,14 +179,12 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     } finally {
       if (this.#later === null) recorder.answered(this, this.#begun)
       this.route = NO_ROUTE
-      // A use after the handler's return is then an ordinary error.
       this.#request = null
-      this.#response = null
+      this.response = null
     }
   }
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting = false): void {
-    this.response()
     this.#refuseSecond()
     this.status = statusOf(head)
     this.head = head
@@ -212,9 +195,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   }
 
   later(events: LaterEvents): LaterReply {
-    const response = this.response()
     this.#refuseSecond()
-    const reply = this.putOff(response, events)
+    const reply = this.putOff(this.response!, events)!
     this.#later = reply
     reply.recorded = this.surroundings.recorder.deferred(this, this.#begun)
     this.#state = 'answered'
@@ -223,7 +205,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** Sends `head`, and a body of which `bytes` go out. */
   protected abstract reply(body: Uint8Array | null, lasting: boolean): void
-  protected abstract putOff(response: Response, events: LaterEvents): LaterReply & { recorded: RecordedLater }
+  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response> | null
   protected abstract cut(): void
 
   /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
@@ -237,22 +219,14 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     if (this.#state !== 'open') throw new Error('this request has already been answered')
   }
 
-  protected request(): Request {
+  protected get request(): Request {
     if (this.#request === null) throw new Error('the exchange is over')
     return this.#request
   }
-
-  protected response(): Response {
-    if (this.#response === null) throw new Error('the exchange is over')
-    return this.#response
-  }
 }
 
-export abstract class BaseLaterReply<
-  Response,
-  E extends BaseExchange<unknown, Response>,
-> implements LaterReply {
-  readonly isHead: boolean
+export abstract class BaseLaterReply<Response> implements LaterReply {
+  protected readonly isHead: boolean
   isOver = false
   recorded: RecordedLater = NOT_RECORDED
   #hasBegun = false
@@ -261,11 +235,11 @@ export abstract class BaseLaterReply<
   #hasRoom = true
   /** All of the body is offered: the reply ends when there is room again. */
   #isEnding = false
-  protected readonly exchange: E
+  protected readonly exchange: BaseExchange<unknown, Response>
   protected readonly response: Response
   readonly #events: LaterEvents
 
-  constructor(exchange: E, response: Response, events: LaterEvents) {
+  constructor(exchange: BaseExchange<unknown, Response>, response: Response, events: LaterEvents) {
     this.exchange = exchange
     this.response = response
     this.isHead = exchange.method === 'HEAD'

@@ -1,11 +1,11 @@
 /** Chooses the HTTP engine. */
-import type { Engine, OnRequest, Surroundings } from '../exchange.ts'
+import type { Engine, EngineKind, OnRequest, Surroundings } from '../exchange.ts'
 import { NodeEngine, SHARES_PORT } from './node.ts'
 import { loadBinding } from './uws-binding.ts'
 import { UwsEngine } from './uws.ts'
 
 export interface EngineChoice {
-  readonly kind: Engine['kind']
+  readonly kind: EngineKind
   /** Threads that can listen on one port. */
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */

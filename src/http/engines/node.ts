@@ -13,6 +13,7 @@ import {
   KEPT,
   TOO_MANY_CONNECTIONS,
   UNCLEAR_LENGTH,
+  type Framing,
   type HeaderName,
   type LaterEvents,
   type OnRequest,
@@ -39,13 +40,14 @@ export function hasReusePort(version: string): boolean {
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
 }
 
-export class NodeEngine extends BaseEngine<NodeExchange> {
-  readonly kind = 'node'
+export class NodeEngine extends BaseEngine {
+  protected readonly exchange: NodeExchange
   readonly #server: Server
   readonly #waiting = new WeakMap<Socket, number>()
 
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
-    super(new NodeExchange(onRequest, surroundings))
+    super()
+    this.exchange = new NodeExchange(onRequest, surroundings)
     const limits = {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: TIMEOUT_MS,
@@ -73,11 +75,7 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
       socket.destroySoon()
       return
     }
-    socket.once('close', () => {
-      onProgress()
-      connections.left()
-    })
-    socket.on('drain', onProgress)
+    socket.once('close', () => connections.left())
   }
 
   #onArrival(request: IncomingMessage, response: ServerResponse): void {
@@ -134,47 +132,42 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   query = ''
 
   take(request: IncomingMessage, response: ServerResponse): void {
-    const { headersDistinct: headers, method = '' } = request
-    const { url = '' } = request
+    const { headersDistinct: headers, method = '', url = '' } = request
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
     this.framing = framingOf(headers['content-length'] ?? [], headers['transfer-encoding'] ?? [])
-    const refusal = this.framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
+    const refusal = refusalOf(request, this.framing)
     if (refusal !== null) this.framing = 'unclear'
     this.serve(method, request, response, refusal)
   }
 
   header(name: HeaderName): string {
-    return this.request().headersDistinct[name]?.[0] ?? ''
+    return this.request.headersDistinct[name]?.[0] ?? ''
   }
 
   headerValues(name: HeaderName): string {
-    return this.request().headersDistinct[name]?.join(', ') ?? ''
+    return this.request.headersDistinct[name]?.join(', ') ?? ''
   }
 
   address(): string {
-    return unmapped(this.request().socket.remoteAddress ?? '')
+    return unmapped(this.request.socket.remoteAddress ?? '')
   }
 
   protected reply(body: Uint8Array | null, lasting: boolean): void {
-    const response = this.response()
+    const response = this.response!
     const isLast = this.cameWithBody || this.isDraining
-    if (body === null || this.method === 'HEAD') {
-      writeHead(response, this.head, body === null ? null : body.length, isLast)
-      response.end()
-      return
-    }
     // Short bodies mostly are out at once.
-    const held = lasting || body.length <= SHORT_BODY_BYTES ? 0 : body.length
+    const held = lasting || this.bytes <= SHORT_BODY_BYTES ? 0 : this.bytes
     if (!this.buffer(held)) {
       this.bytes = 0
       response.destroy()
       return
     }
     if (held > 0) response.once('close', () => this.giveBack(held))
-    writeHead(response, this.head, body.length, isLast)
-    response.end(lasting ? body : Buffer.from(body))
+    writeHead(response, this.head, body?.length ?? null, isLast)
+    // On HEAD Node leaves the body out.
+    response.end(body === null || lasting ? body : Buffer.from(body))
   }
 
   protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply {
@@ -182,12 +175,13 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   }
 
   protected cut(): void {
-    this.request().socket.destroy()
+    this.request.socket.destroy()
   }
 }
 
 /** The answer to a request that no handler should see. */
-function refusalOf({ headersDistinct, rawHeaders }: IncomingMessage): Refusal | null {
+function refusalOf({ headersDistinct, rawHeaders }: IncomingMessage, framing: Framing): Refusal | null {
+  if (framing === 'unclear') return UNCLEAR_LENGTH
   if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
   return (headersDistinct['host']?.length ?? 0) > 1 ? BAD_HOST : null
 }
@@ -213,7 +207,7 @@ function writeHead(
   response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
 }
 
-class NodeLaterReply extends BaseLaterReply<ServerResponse, NodeExchange> {
+class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   constructor(exchange: NodeExchange, response: ServerResponse, events: LaterEvents) {
     super(exchange, response, events)
     // A client that is silent while it waits for its answer is not at fault.

@@ -42,7 +42,6 @@ export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
 
 export interface UwsApp {
   get(pattern: string, handler: UwsHandler): UwsApp
-  head(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
   /** Told of each connection that opens (1) and closes (-1), each time with another object for it. */
   filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp

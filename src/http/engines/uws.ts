@@ -16,12 +16,6 @@ import { ListenError } from '../port.ts'
 import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, withClosing } from './base.ts'
 import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 
-/** The map of 1,200 buoys goes to the kernel in one turn: a second turn would double its cost. */
-const FIRST_BYTES = 1024 * 1024
-/** More goes to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
-const PIECE_BYTES = 64 * 1024
-/** Most bytes of a chunk, which is what waits for a client that does not read a stream. */
-const CHUNK_BYTES = 64 * 1024
 /**
  * The engine buffers answers without a body (HEAD, 204, 304) whether or not they are read. So each ends its
  * connection, in good order, with a chance that lets this many bytes pass on average.
@@ -38,27 +32,26 @@ const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
-export class UwsEngine extends BaseEngine<UwsExchange> {
-  readonly kind = 'uws'
+export class UwsEngine extends BaseEngine {
+  protected readonly exchange: UwsExchange
   readonly #binding: UwsBinding
-  readonly #app: UwsApp
+  #app: UwsApp | null
   #token: object | null = null
-  #isOpen = true
 
   constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
+    super()
     const exchange = new UwsExchange(onRequest, surroundings)
-    super(exchange)
+    this.exchange = exchange
     this.#binding = binding
     binding._cfg('silent')
-    // Routes of their own spare the two methods that count the reading of their names.
+    // A route of its own spares the method that counts the reading of its name.
     this.#app = countedConnections(binding.App(), surroundings)
       .get('/*', (response, request) => exchange.take('GET', request, response))
-      .head('/*', (response, request) => exchange.take('HEAD', request, response))
       .any('/*', (response, request) => exchange.take(request.getCaseSensitiveMethod(), request, response))
   }
 
   listen(host: string, port: number): Promise<number> {
-    this.#app.listen(host, port, (token) => (this.#token = token === false ? null : token))
+    this.#app!.listen(host, port, (token) => (this.#token = token === false ? null : token))
     if (this.#token !== null) return Promise.resolve(this.#binding.us_socket_local_port(this.#token))
     const reason = 'the address is in use, not of this machine, or not permitted'
     return Promise.reject(new ListenError(host, port, reason))
@@ -72,8 +65,8 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
   close(): void {
     this.#token = null
     // A thread that exits with an open app aborts the whole process.
-    if (this.#isOpen) this.#app.close()
-    this.#isOpen = false
+    this.#app?.close()
+    this.#app = null
   }
 }
 
@@ -130,34 +123,34 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   get path(): string {
-    return this.request().getUrl()
+    return this.request.getUrl()
   }
 
   get query(): string {
     // Given a key, `getQuery` decodes in place, and spoils what is read afterwards.
-    return this.request().getQuery() ?? ''
+    return this.request.getQuery() ?? ''
   }
 
   header(name: HeaderName): string {
-    this.request()
+    void this.request
     const at = this.#names.indexOf(name)
     return at === -1 || at >= this.#headers ? '' : this.#values[at]
   }
 
   headerValues(name: HeaderName): string {
-    this.request()
+    void this.request
     const values = this.#valuesOf(name)
     return values.length === 1 ? values[0] : values.join(', ')
   }
 
   address(): string {
-    const text = Buffer.from(this.response().getRemoteAddressAsText()).toString('latin1')
+    const text = Buffer.from(this.response!.getRemoteAddressAsText()).toString('latin1')
     if (!text.includes(':')) return text
     return unmapped(new SocketAddress({ family: 'ipv6', address: text }).address)
   }
 
   protected reply(body: Uint8Array | null, lasting: boolean): void {
-    const response = this.response()
+    const response = this.response!
     const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
     const endsAtOnce = hasBody
       ? this.cameWithBody && body.length <= AT_ONCE_BYTES
@@ -165,14 +158,14 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     if (endsAtOnce) {
       // The line end behind the body.
       if (hasBody) this.bytes += 2
-      const reply = this.#laterReply(response, NO_EVENTS, 0)!
+      const reply = this.putOff(response, NO_EVENTS)!
       reply.sendLast(this.head, body?.length ?? null, hasBody ? body : null)
       return
     }
     if (this.isLast) {
       // In the next turn, so that the engine cuts a connection that has sent more: it is not served.
       response.pause()
-      const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : body!.length)
+      const reply = this.putOff(response, NO_EVENTS, lasting ? 0 : body!.length)
       const head = headText(this.head)
       const bytes = lasting ? body! : new Uint8Array(body!)
       setImmediate(() => reply?.send(head, bytes))
@@ -191,19 +184,19 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** `end` would buffer any number of bodies for a client that pipelines and does not read. */
   #offer(response: UwsResponse, body: Uint8Array, lasting: boolean): void {
     // Behind an unfinished answer the engine cuts a connection that has sent more.
-    if (response.tryEnd(body.subarray(0, FIRST_BYTES), body.length)[1]) return
+    if (response.tryEnd(body, body.length)[1]) return
     const rest = body.subarray(response.getWriteOffset())
-    const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length)
+    const reply = this.putOff(response, NO_EVENTS, lasting ? 0 : rest.length)
     if (reply === null) this.bytes -= rest.length
-    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length)
-  }
-
-  protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply {
-    return this.#laterReply(response, events, 0)!
+    else {
+      reply.length = body.length
+      reply.write(lasting ? rest : new Uint8Array(rest))
+      reply.end()
+    }
   }
 
   /** `held`: bytes that count as buffered until the reply is out. Null where they are too many: it is cut. */
-  #laterReply(response: UwsResponse, events: LaterEvents, held: number): UwsLaterReply | null {
+  protected putOff(response: UwsResponse, events: LaterEvents, held = 0): UwsLaterReply | null {
     if (!this.buffer(held)) {
       response.close()
       return null
@@ -213,16 +206,16 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   protected cut(): void {
-    this.response().close()
+    this.response!.close()
   }
 }
 
 /** Its writes are corked by hand: within a handler the engine does it. */
-class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
+class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   readonly #isLast: boolean
   readonly #held: number
   /** Bytes of the body; null for a stream. */
-  #length: number | null = 0
+  length: number | null = 0
   /** The head, until it goes out with the first bytes of the body; then ''. */
   #head = ''
   #untaken: Uint8Array | null = null
@@ -238,20 +231,12 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
       this.gone()
     })
     response.onWritable(() => {
-      exchange.surroundings.onProgress()
       // Unless asked, the engine sends what it keeps of a stream only with the next write.
-      if (this.#length === null) response.cork(() => {})
+      if (this.length === null) response.cork(() => {})
       if (this.#untaken !== null && !this.offer(this.#untaken)) return false
       this.room()
       return true
     })
-  }
-
-  /** Goes on with a body of `length` bytes of which the `rest` is left. */
-  goOn(rest: Uint8Array, length: number): void {
-    this.#length = length
-    this.write(rest)
-    this.end()
   }
 
   /**
@@ -264,12 +249,8 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
     setImmediate(() => this.destroy())
   }
 
-  readonly #offerMore = (): void => {
-    if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken)) this.room()
-  }
-
   protected sendHead(head: string | Uint8Array, length: number | null): void {
-    this.#length = length
+    this.length = length
     const isLast = length === null || this.#isLast || this.exchange.isDraining
     this.#head = isLast ? withClosing(head) : headText(head)
     if (!this.isHead) return
@@ -292,40 +273,24 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse, UwsExchange> {
   protected offer(bytes: Uint8Array): boolean {
     if (this.#isDone) return true
     const { response } = this
-    const length = this.#length
-    if (length === null) return this.#offerChunks(bytes)
+    const length = this.length
+    let [hasRoom, isComplete] = [false, false]
     const before = response.getWriteOffset()
-    const piece = bytes.subarray(0, PIECE_BYTES)
-    let isComplete = false
     response.cork(() => {
       this.#writeHead()
-      isComplete = response.tryEnd(piece, length)[1]
+      // Of a stream the engine keeps a copy of what the kernel does not take: a chunk cannot be taken back.
+      if (length === null) hasRoom = response.write(bytes)
+      else [hasRoom, isComplete] = response.tryEnd(bytes, length)
     })
-    const taken = isComplete ? bytes.length : response.getWriteOffset() - before
-    // The engine reports room only where the kernel has not taken all.
-    if (taken < bytes.length && taken === piece.length) setImmediate(this.#offerMore)
-    this.#untaken = taken === bytes.length ? null : bytes.subarray(taken)
     if (isComplete) this.#done()
-    return this.#untaken === null
-  }
-
-  /** Of a stream the engine keeps a copy of what is not taken: a chunk cannot be taken back. */
-  #offerChunks(bytes: Uint8Array): boolean {
-    let hasRoom = true
-    let at = 0
-    this.response.cork(() => {
-      this.#writeHead()
-      for (; hasRoom && at < bytes.length; at += CHUNK_BYTES)
-        hasRoom = this.response.write(bytes.subarray(at, at + CHUNK_BYTES))
-    })
-    this.#untaken = at < bytes.length ? bytes.subarray(at) : null
+    this.#untaken = hasRoom || length === null ? null : bytes.subarray(response.getWriteOffset() - before)
     return hasRoom
   }
 
   protected finish(): void {
     // A body of known length has ended with its last byte, unless it has none.
-    if (this.#length === 0) this.offer(NOTHING)
-    if (this.#length !== null) return
+    if (this.length === 0) this.offer(NOTHING)
+    if (this.length !== null) return
     // The client closes the connection, as the head asks, or the engine after a silence: nothing reports
     // when the last chunk has left.
     this.response.cork(() => {

@@ -1,7 +1,7 @@
-/** Totals in shared memory: a thread counts in its own row without atomic operations; readers add rows up. */
+/** Counters of answers in shared memory: a thread counts in its own row without atomic operations; readers add rows up. */
 
 /** In the order of a row. */
-const TOTALS = {
+const COUNTERS = {
   requests: 0,
   /** Refused without a good key; among them with a bad one. */
   unauthorized: 1,
@@ -27,12 +27,12 @@ const TOTALS = {
   streams_refused_of_one: 15,
   streams_refused_in_all: 16,
 } as const
-export type TotalName = keyof typeof TOTALS
+export type CounterName = keyof typeof COUNTERS
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
 const ROW = 24
 
-export class Totals {
+export class Counters {
   readonly #counts: Float64Array
   readonly #at: number
 
@@ -45,25 +45,19 @@ export class Totals {
     this.#at = thread * ROW
   }
 
-  count(name: TotalName): void {
-    this.#counts[this.#at + TOTALS[name]]++
-  }
-
-  countMany(name: TotalName, many: number): void {
-    this.#counts[this.#at + TOTALS[name]] += many
+  count(name: CounterName, many = 1): void {
+    this.#counts[this.#at + COUNTERS[name]] += many
   }
 
   /** Over all threads. */
-  sumOf(name: TotalName): number {
+  sumOf(name: CounterName): number {
     let sum = 0
-    for (let at = TOTALS[name]; at < this.#counts.length; at += ROW) sum += this.#counts[at]
+    for (let at = COUNTERS[name]; at < this.#counts.length; at += ROW) sum += this.#counts[at]
     return sum
   }
 
-  sums(): { [name in TotalName]: number } {
-    const names = Object.keys(TOTALS) as TotalName[]
-    return Object.fromEntries(names.map((name) => [name, this.sumOf(name)])) as {
-      [name in TotalName]: number
-    }
+  sums(): Record<CounterName, number> {
+    const sums = Object.keys(COUNTERS).map((name) => [name, this.sumOf(name as CounterName)])
+    return Object.fromEntries(sums) as Record<CounterName, number>
   }
 }
