@@ -107,11 +107,11 @@ const saysAt =
     else members[at][field] = value
   }
 
-/** Repeats a value of a column where the next one stands. */
+/** Repeats a value of columns where the next one stands. */
 const repeat =
-  (name: string): Spoil =>
+  (...names: string[]): Spoil =>
   (part) => {
-    column(part, name)[1] = column(part, name)[0]
+    for (const name of names) column(part, name)[1] = column(part, name)[0]
   }
 
 const KINDS = ['catalog', 'readings', 'weather', 'aggregates', 'passes', 'forecast', 'tides'] as const
@@ -269,6 +269,7 @@ test('A forecast that breaks a rule is refused.', async () => {
     [/the manifest says 241/, (_, entry) => void entry.rows++],
     [/not on the globe/, set('lat', 1, 91)],
     [/not in order/, set('lat', 0, 50)],
+    [/not in order/, repeat('lat', 'lng')],
     [/rows and points disagree/, set('start', 1, 0)],
     [/rows and points disagree/, set('start', 2, 241)],
     [/a point do not ascend/, repeat('time')],

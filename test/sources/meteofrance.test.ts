@@ -85,7 +85,7 @@ test('Malformed lines are reported with file and line, values out of bounds are 
       line(good) +
       'x;y\n' +
       line({ ...good, date: '20240230000000' }) +
-      line({ ...good, lat: 95 }) +
+      line({ ...good, lat: 90.5 }) +
       line({ ...good, HwaHwa: '2.3m' }) +
       '\n' +
       line({ ...good, date: '20241209050000', HwaHwa: 26, tmer: 15 }) +
