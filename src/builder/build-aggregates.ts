@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type AggregateYear, yearDays, type YearDays } from '../index/day-aggregates.ts'
 import { Samples, type MeasureRows } from '../index/buckets.ts'
-import { lowerBound } from '../index/bisect.ts'
+import { lowerBound, partitionPoint } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Aggregation } from '../index/statistics.ts'
 import {
@@ -161,11 +161,8 @@ function workOut(
 ): void {
   if (days === null) return
   const { edges } = days
-  const [start, end] = [monthStart(month), monthStart(month + 1)]
-  let first = days.from
-  while (first < days.to && edges[first] < start) first++
-  let behind = first
-  while (behind < days.to && edges[behind] < end) behind++
+  const dayOf = (instant: number): number => partitionPoint(days.from, days.to, (day) => edges[day] < instant)
+  const [first, behind] = [dayOf(monthStart(month)), dayOf(monthStart(month + 1))]
   for (const name of COMMON_NAMES) {
     const rows = tables.flatMap((table) => rowsOf(table, id, name))
     if (rows.length === 0 && !measures.has(name)) continue

@@ -216,10 +216,9 @@ export class BuildReport implements Report {
         })),
       networks: [...this.#networks]
         .sort(([a], [b]) => compareText(a, b))
-        .map(([name, { buoys, reporting, newest, impossible, doubtful }]) => ({
+        .map(([name, { newest, impossible, doubtful, ...counts }]) => ({
           name,
-          buoys,
-          reporting,
+          ...counts,
           newest_reading: newest < 0 ? null : timestampText(newest),
           impossible: remarksOf(impossible),
           doubtful: remarksOf(doubtful),
@@ -284,9 +283,10 @@ export class BuildReport implements Report {
   }
 
   #networkOf(name: string): NetworkCounts {
-    const none = { buoys: 0, reporting: 0, newest: -1 }
     return entryOf(this.#networks, name, () => ({
-      ...none,
+      buoys: 0,
+      reporting: 0,
+      newest: -1,
       impossible: new Doubts(),
       doubtful: new Doubts(),
     }))

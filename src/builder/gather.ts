@@ -6,7 +6,7 @@ import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, BuildOptions } from './build-base.ts'
 import { Collector, type Contribution } from './collector.ts'
-import { loadStateParts, type SourceState } from './source-state.ts'
+import { loadStateParts, stateOf, type SourceState } from './source-state.ts'
 import type { Spool } from './spool.ts'
 
 export interface Gathered {
@@ -58,7 +58,7 @@ async function readSources(
       await source.read(input, { asOf, now, report })
       report.endSource()
       if (input.isEmpty() && source.terms !== undefined) {
-        const last = states?.find(({ name }) => name === source.terms?.name)
+        const last = stateOf(states, source)
         if (last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0)
           throw new BuildError('it has nothing now, and had something before')
         // A feed of the latest rows may have none yet.
@@ -103,7 +103,7 @@ async function carryOverStale(
     )
   }
   for (const source of stale.keys()) {
-    const state = states?.find(({ name }) => name === source.terms?.name)
+    const state = stateOf(states, source)
     if (state === undefined) continue
     if (fresh) {
       throw new BuildError(

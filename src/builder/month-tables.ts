@@ -70,16 +70,12 @@ export function monthTables(
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
   const twice = new Map<number, Twice>()
   let later = 0
-  for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
-    const buoy = byBuoy.get(id)!
+  for (const [id, buoy] of [...byBuoy].sort(([a], [b]) => a - b)) {
+    const onTwice = (time: number): unknown => entryOf(twice, id, () => ({ rows: 0, time })).rows++
+    const add = (newer: Stretch[], older: Stretch): Stretch[] => addOlder(newer, older, names)
     // Earlier rows are in order already, readings and weather apart, as they are written again.
     const stretches =
-      buoy.runs.length === 0
-        ? buoy.base
-        : buoy.base.reduce(
-            (newer, older) => addOlder(newer, older, names),
-            inOrder(buoy.runs, chunks, names, (time) => entryOf(twice, id, () => ({ rows: 0, time })).rows++),
-          )
+      buoy.runs.length === 0 ? buoy.base : buoy.base.reduce(add, inOrder(buoy.runs, chunks, names, onTwice))
     for (const stretch of stretches) later += writeStretch(stretch, asOf, readings, weather)
     readings.endBuoy(id)
     weather.endBuoy(id)
@@ -245,55 +241,45 @@ function inOrder(
   runs: readonly Run[],
   chunks: readonly Rows[],
   names: readonly MeasureName[],
-  onTwice: (time: number) => void,
+  onTwice: (time: number) => unknown,
 ): Stretch[] {
-  const stretches = runs
-    .map((run) => ({ rows: chunks[run.chunk], from: run.from, to: run.to, ascending: run.ascending }))
-    .sort((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
-  const sorted = stretches.every(
+  const stretches = runs.map((run) => ({ ...run, rows: chunks[run.chunk] }))
+  const sorted = stretches.toSorted((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
+  const areApart = sorted.every(
     ({ rows, from, ascending }, i) =>
-      ascending && (i === 0 || rows.time[from] > stretches[i - 1].rows.time[stretches[i - 1].to - 1]),
+      ascending && (i === 0 || rows.time[from] > sorted[i - 1].rows.time[sorted[i - 1].to - 1]),
   )
-  return sorted ? stretches : [merge(runs, chunks, names, onTwice)]
+  return areApart ? sorted : [merge(stretches, names, onTwice)]
 }
 
 /** Makes one row for each time: the lowest feed's last row, with its gaps filled by the feeds above. */
 function merge(
-  runs: readonly Run[],
-  chunks: readonly Rows[],
+  stretches: readonly (Stretch & Run)[],
   names: readonly MeasureName[],
-  onTwice: (time: number) => void,
+  onTwice: (time: number) => unknown,
 ): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
-  for (const run of runs) {
-    const rows = chunks[run.chunk]
-    for (let row = run.from; row < run.to; row++) {
-      candidates.push({ time: rows.time[row], feed: run.feed, order: candidates.length, rows, row })
-    }
-  }
+  for (const { rows, feed, from, to } of stretches)
+    for (let row = from; row < to; row++)
+      candidates.push({ time: rows.time[row], feed, order: candidates.length, rows, row })
   candidates.sort((a, b) => a.time - b.time || a.feed - b.feed || b.order - a.order)
   const time = new Uint32Array(candidates.length)
   const columns = emptyColumns(candidates.length, names)
   let length = 0
-  let feed = -1
   let kept: (typeof candidates)[number] | null = null
   for (const candidate of candidates) {
-    if (length === 0 || time[length - 1] !== candidate.time) time[length++] = candidate.time
-    else if (candidate.feed === feed) {
-      const differs = (name: MeasureName): boolean => {
-        const code = candidate.rows.columns[name][candidate.row]
-        return code !== MEASURES[name].missing && kept?.rows.columns[name][kept.row] !== code
-      }
+    const codeOf = (name: MeasureName, { rows, row } = candidate): number => rows.columns[name][row]
+    const before = kept
+    if (before?.time !== candidate.time) time[length++] = candidate.time
+    else if (before.feed === candidate.feed) {
+      const differs = (name: MeasureName): boolean =>
+        codeOf(name) !== MEASURES[name].missing && codeOf(name) !== codeOf(name, before)
       if (names.some(differs)) onTwice(candidate.time)
       continue
     }
     kept = candidate
-    feed = candidate.feed
-    const at = length - 1
-    for (const name of names) {
-      if (columns[name][at] === MEASURES[name].missing)
-        columns[name][at] = candidate.rows.columns[name][candidate.row]!
-    }
+    for (const name of names)
+      if (columns[name][length - 1] === MEASURES[name].missing) columns[name][length - 1] = codeOf(name)
   }
   return { rows: { time, columns }, from: 0, to: length }
 }

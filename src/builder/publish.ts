@@ -14,7 +14,7 @@ import { counted } from '../system/text.ts'
 import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
-import { type SourceState, type StateBuoy, writeRegistryFile, writeStates } from './source-state.ts'
+import { stateOf, type SourceState, type StateBuoy, writeRegistryFile, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
 import { keepManifest, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
@@ -139,20 +139,17 @@ function statesNow(
     const { source, carriedOver, networks, spots } = contribution
     if (carriedOver !== null) return [{ ...carriedOver, refused: stale.get(source) ?? null }]
     if (source.terms === undefined) return []
-    const { name } = source.terms
     // A source that mentions only who reported lately takes nothing back by not mentioning it.
-    const mentionedBefore =
-      source.complete === false ? (before?.find((state) => state.name === name)?.buoys ?? []) : []
-    const stayingForIt = [...staying].flatMap(([{ slug: _slug, ...buoy }, contributions]) =>
-      contributions.includes(contribution) ? [buoy] : [],
-    )
-    const mentioned = input
-      .buoysOf(contribution)
-      .map((buoy): StateBuoy => ({ ...buoy, id: ids.get(buoyKey(buoy)) ?? null }))
-    const buoys = [...mentionedBefore, ...stayingForIt, ...mentioned]
+    const last = source.complete === false ? stateOf(before, source) : undefined
+    const stayingForIt = [...staying].filter(([, contributions]) => contributions.includes(contribution))
+    const buoys: StateBuoy[] = [
+      ...(last?.buoys ?? []),
+      ...stayingForIt.map(([{ slug: _slug, ...buoy }]) => buoy),
+      ...input.buoysOf(contribution).map((buoy) => ({ ...buoy, id: ids.get(buoyKey(buoy)) ?? null })),
+    ]
     return [
       {
-        name,
+        name: source.terms.name,
         read_at: timestampText(Math.floor(now)),
         refused: null,
         networks: [...networks.values()],

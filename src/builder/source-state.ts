@@ -33,6 +33,7 @@ import {
 import type { PassColumns } from '../index/passes.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
 import type { TideColumns } from '../index/tides.ts'
+import type { Source } from '../sources/source.ts'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { errorCode } from '../system/file-faults.ts'
@@ -71,6 +72,10 @@ export const statesFile = (id: string): string => `given-${id}.jsonl`
 export function readStates(dir: string, id: string): SourceState[] | null {
   return readStateFile(dir, statesFile(id), FORMAT) as SourceState[] | null
 }
+
+/** What a configured source gave last; undefined where that is not known. */
+export const stateOf = (states: readonly SourceState[] | null, { terms }: Source): SourceState | undefined =>
+  states?.find(({ name }) => name === terms?.name)
 
 /** @throws BuildError when it cannot be written */
 export function writeStates(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {

@@ -35,14 +35,8 @@ export class Spool {
     for (let from = 0; from < length;) {
       const month = monthOf(time[from])
       const rows = entryOf(this.#months, month, () => new Month(join(this.#dir, `month-${month}`)))
-      if (rows.space(names) === 0) {
-        const added = newChunk(names)
-        rows.chunks.push(added)
-        rows.used = 0
-        this.#memoryBytes += added.time.buffer.byteLength
-      }
-      const chunk = rows.chunks[rows.chunks.length - 1]
-      const at = rows.used
+      if (rows.space(names) === 0) this.#memoryBytes += rows.beginChunk(names)
+      const [chunk, at] = [rows.chunks.at(-1)!, rows.used]
       const most = Math.min(length, from + rows.space(names))
       const [begin, end] = [monthStart(month), monthStart(month + 1)]
       let to = from + 1
@@ -116,6 +110,12 @@ class Month {
   space(names: readonly MeasureName[]): number {
     const last = this.chunks.at(-1)
     return last === undefined || last.names.length < names.length ? 0 : CHUNK_ROWS - this.used
+  }
+
+  /** Adds an empty chunk. Returns its bytes. */
+  beginChunk(names: readonly MeasureName[]): number {
+    this.used = 0
+    return this.chunks[this.chunks.push(newChunk(names)) - 1].time.buffer.byteLength
   }
 
   spill(): void {

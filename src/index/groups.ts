@@ -1,5 +1,6 @@
 /** What lists filter on: buoys by source and country, passes by mission; each active or not. Ordinals ascend. */
 import { NO_COUNTRY } from '../sea/columns.ts'
+import { entryOf } from '../system/entry-of.ts'
 import type { Steps } from '../system/steps.ts'
 import { NO_COLUMNS, type PassColumns, type PassGroup, type PassIndexes } from './passes.ts'
 import { lowerBound } from './bisect.ts'
@@ -47,10 +48,7 @@ export function buildGroups(catalog: GroupColumns, active: Uint8Array): Groups {
     const members = new Map<string, number[]>()
     for (let ordinal = 0; ordinal < catalog.id.length; ordinal++) {
       const name = key(ordinal)
-      if (name === null) continue
-      const list = members.get(name)
-      if (list === undefined) members.set(name, [ordinal])
-      else list.push(ordinal)
+      if (name !== null) entryOf(members, name, () => []).push(ordinal)
     }
     return new Map([...members].map(([name, ordinals]) => [name, group(ordinals)]))
   }

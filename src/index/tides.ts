@@ -6,6 +6,7 @@
  */
 import type { ColumnsOf } from '../sea/columns.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { NearPoints } from './near.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
@@ -319,12 +320,9 @@ const blockOf = (time: number): number => Math.floor(time / BLOCK)
 
 /** The value of `key`, made where it is missing; at most `limit` are held, and the oldest goes first. */
 function remembered<T>(map: Map<number, T>, key: number, limit: number, make: () => T): T {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  if (map.size >= limit) map.delete(map.keys().next().value!)
-  map.set(key, made)
-  return made
+  const found = entryOf(map, key, make)
+  if (map.size > limit) map.delete(map.keys().next().value!)
+  return found
 }
 
 function leastRanges(columns: TideColumns, constituents: readonly Constituent[]): Float32Array {

@@ -5,7 +5,7 @@ import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
 import { ordinalOf, readCatalog, type Catalog } from './catalog.ts'
 import { readMonth } from './part-kinds.ts'
-import { decodePart } from './part-columns.ts'
+import { decodePart, sums } from './part-columns.ts'
 import type { LoadedPart } from './read-snapshot.ts'
 import {
   ADDED,
@@ -179,10 +179,4 @@ function assembled(
     removed: Uint32Array.from(all, ({ counts }) => counts[REMOVED]),
     before: sums(all.map(({ counts: [changed, added, removed] }) => changed + added + removed)),
   })
-}
-
-/** 0, and behind each number the sum up to it. */
-function sums(numbers: readonly number[]): Uint32Array {
-  let sum = 0
-  return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])
 }

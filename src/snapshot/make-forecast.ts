@@ -15,6 +15,7 @@ import type { ForecastRecord } from '../sea/records.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'
+import { sums } from './part-columns.ts'
 import { type Part } from './snapshot-format.ts'
 
 interface PointForecast {
@@ -80,10 +81,7 @@ export class ForecastSet {
   /** The part and its number of rows. Points lie in the order of latitude, then longitude. */
   part(): { part: Part; rows: number } {
     const points = [...this.#points.values()].sort((a, b) => a.lat - b.lat || a.lng - b.lng)
-    const start = new Uint32Array(points.length + 1)
-    points.forEach((point, i) => {
-      start[i + 1] = start[i] + point.time.length
-    })
+    const start = sums(points.map(({ time }) => time.length))
     const rows = start[points.length]
     const time = new Uint32Array(rows)
     points.forEach((point, i) => time.set(point.time, start[i]))
@@ -131,11 +129,8 @@ function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): P
   const where = `forecast at ${lat}, ${lng}`
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) throw new BuildError(`${where}: is not on the globe`)
   if (!isSecond(runAt)) throw new BuildError(`${where}: the run has no time that can be kept`)
-  for (let i = 0; i < times.length; i++) {
-    if (!isSecond(times[i]) || (i > 0 && times[i] <= times[i - 1])) {
-      throw new BuildError(`${where}: its times do not ascend or cannot be kept`)
-    }
-  }
+  const isKept = times.every((time, i) => isSecond(time) && (i === 0 || time > times[i - 1]))
+  if (!isKept) throw new BuildError(`${where}: its times do not ascend or cannot be kept`)
   let isEmpty = true
   const codesOf = (name: ForecastName): Uint16Array => {
     const codes = new Uint16Array(times.length).fill(MISSING_U16)

@@ -6,6 +6,7 @@ import { missionOfIndex, missionOfSlug, passId } from '../sea/missions.ts'
 import type { PassRecord } from '../sea/records.ts'
 import { BuildError } from '../system/build-error.ts'
 import { boundsFault, numberFault } from './check-snapshot.ts'
+import { sums } from './part-columns.ts'
 import { type Part } from './snapshot-format.ts'
 import { entryOf } from '../system/entry-of.ts'
 
@@ -33,10 +34,6 @@ export function passesPart(
   }
   const passes = [...byId.values()].map(joined).sort((a, b) => b.startedAt - a.startedAt || b.id - a.id)
   const observations = passes.flatMap((pass) => pass.observations)
-  const first = new Uint32Array(passes.length + 1)
-  passes.forEach((pass, i) => {
-    first[i + 1] = first[i] + pass.observations.length
-  })
   const columns: PassColumns = {
     mission: Uint8Array.from(passes, ({ index }) => index),
     cycle: Uint32Array.from(passes, ({ cycle }) => cycle),
@@ -47,7 +44,7 @@ export function passesPart(
     west: Float64Array.from(passes, ({ bounds }) => bounds.west),
     north: Float64Array.from(passes, ({ bounds }) => bounds.north),
     east: Float64Array.from(passes, ({ bounds }) => bounds.east),
-    first,
+    first: sums(passes.map((pass) => pass.observations.length)),
     buoy: Uint32Array.from(observations, ({ buoy }) => buoy),
     time: Uint32Array.from(observations, ({ time }) => time),
   }

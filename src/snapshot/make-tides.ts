@@ -5,6 +5,7 @@ import type { HarbourRecord } from '../sea/records.ts'
 import { constituentOf } from '../sea/tidal-constituents.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'
+import { sums } from './part-columns.ts'
 import { type Part } from './snapshot-format.ts'
 
 /** Harbours ascend by identifier, the first of each. @throws BuildError for an unknown constituent */
@@ -28,8 +29,6 @@ export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows
   const credits = [...new Set(harbours.map(({ credit }) => credit))].sort(compareText)
   const nameIndex = new Map(names.map((name, i) => [name, i]))
   const creditIndex = new Map(credits.map((credit, i) => [credit, i]))
-  const start = new Uint32Array(harbours.length + 1)
-  moving.forEach(({ length }, i) => (start[i + 1] = start[i] + length))
   const all = moving.flat()
   const lat = Float64Array.from(harbours, (harbour) => harbour.lat)
   const lng = Float64Array.from(harbours, (harbour) => harbour.lng)
@@ -46,7 +45,7 @@ export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows
       ['lng', lng],
       ['datum_offset', Float64Array.from(harbours, ({ datumOffset }) => datumOffset)],
       ['credit', Uint16Array.from(harbours, ({ credit }) => creditIndex.get(credit)!)],
-      ['start', start],
+      ['start', sums(moving.map(({ length }) => length))],
       ['constituent', Uint16Array.from(all, ({ name }) => nameIndex.get(name)!)],
       ['amplitude', Float32Array.from(all, ({ amplitude }) => amplitude)],
       ['phase', Float32Array.from(all, ({ phase }) => phase)],

@@ -131,3 +131,9 @@ export function expectLength(length: number, columns: readonly { length: number 
     'its columns differ in length',
   )
 }
+
+/** 0, and behind each number the sum up to it: where the rows of each begin, and where the last ones end. */
+export function sums(numbers: readonly number[]): Uint32Array<ArrayBuffer> {
+  let sum = 0
+  return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])
+}
