@@ -157,36 +157,35 @@ for (const kind of ENGINES) {
       [false, 'chunks within another coding', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'],
       [false, 'an empty coding', ['Transfer-Encoding:'], ''],
     ] as const) {
-      for (const [method, path] of [
-        ['GET', '/first'],
-        ['HEAD', '/first'],
-        ['POST', '/first'],
-        ['GET', '/204'],
-        ['OPTIONS', '/304'],
-      ]) {
-        it(`serves nothing behind ${method} ${path} with ${name}, in one segment or later`, async () => {
-          for (const behind of ['nothing', 'at once', 'later']) {
-            const before = server.seen.length
-            const client = open()
-            client.socket.setNoDelay(true)
-            const first = request(`${method} ${path}`, headers, body)
-            client.write(first + (behind === 'at once' ? request('GET /behind') : ''))
-            if (behind === 'later') {
-              await delay(5)
-              client.write(request('GET /behind'))
-            }
-            await client.closed()
-            assert.ok(!server.seen.slice(before).includes('/behind'))
-            // More that comes may reset the connection before its answer is read.
-            if ((isServed && behind === 'nothing') || client.received.length > 0) {
-              const answer = await client.answer(method)
-              assert.ok(!isServed || answer.status < 400)
-              if (answer.status < 400) assert.deepEqual(answer.headers.get('connection'), ['close'])
-            }
-            assert.equal(client.received.toString('latin1'), '', 'one answer at most')
+      it(`serves nothing behind a request with ${name}, in one segment or later`, async () => {
+        const serve = async (method: string, path: string, behind: string): Promise<void> => {
+          const next = `/behind-${method}${path}-${behind}`
+          const client = open()
+          client.socket.setNoDelay(true)
+          const first = request(`${method} ${path}`, headers, body)
+          client.write(first + (behind === 'same' ? request(`GET ${next}`) : ''))
+          if (behind === 'later') {
+            await delay(5)
+            client.write(request(`GET ${next}`))
           }
-        })
-      }
+          await client.closed()
+          assert.ok(!server.seen.includes(next))
+          // More that comes may reset the connection before its answer is read.
+          if ((isServed && behind === 'none') || client.received.length > 0) {
+            const answer = await client.answer(method)
+            assert.ok(!isServed || answer.status < 400)
+            if (answer.status < 400) assert.deepEqual(answer.headers.get('connection'), ['close'])
+          }
+          assert.equal(client.received.toString('latin1'), '', 'one answer at most')
+        }
+        // All at once: the engine leaves the end of some connections to the client, and ends them after a silence.
+        await Promise.all(
+          ['GET /first', 'HEAD /first', 'POST /first', 'GET /204', 'OPTIONS /304'].flatMap((line) => {
+            const [method, path] = line.split(' ')
+            return ['none', 'same', 'later'].map((behind) => serve(method, path, behind))
+          }),
+        )
+      })
     }
 
     it('reads 98 lines of headers and answers 431 to more', async () => {

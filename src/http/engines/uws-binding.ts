@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { HEADER_LIMIT_BYTES } from '../exchange.ts'
 
 /** Methods throw once the answer is complete or the connection gone. They need their native `this`. */
@@ -95,6 +96,8 @@ export function loadBinding(): { binding: UwsBinding | null; reason: string } {
 /** The binary of a package, past the script that would load it untested. @throws Error if it is another */
 function testedBinary(entry: string, name: string): string {
   const path = join(dirname(entry), 'uws.node')
+  // The main thread has tested its 7 MB, and a process loads a binary once.
+  if (!isMainThread) return path
   const hash = createHash('sha256').update(readFileSync(path)).digest('hex')
   if (hash !== TESTED_BINARIES[name]) throw new Error(`${path} is not the binary that was tested`)
   return path
