@@ -1,8 +1,10 @@
 /** Snapshots that are built once for all test files of a run: who changes one changes a copy. */
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXAMPLES_SOURCE } from '../tools/openapi/examples.ts'
 import { folderOfFile, runCliWell } from './live.ts'
+import { makeWorld, writeCsv } from './oracle/world.ts'
+import { until } from './until.ts'
 
 /** It goes with the run. */
 const FOLDER = join(process.env['GROUNDSWELL_COMPILED'] ?? folderOfFile(), 'built')
@@ -10,15 +12,22 @@ const FOLDER = join(process.env['GROUNDSWELL_COMPILED'] ?? folderOfFile(), 'buil
 /** The folder that `make` fills, or that another file has had filled under the same name. */
 export async function builtOnce(name: string, make: (out: string) => Promise<unknown>): Promise<string> {
   const folder = join(FOLDER, name)
-  if (existsSync(folder)) return folder
   mkdirSync(FOLDER, { recursive: true })
-  const own = `${folder}.${process.pid}`
-  await make(own)
+  const making = `${folder}.making`
+  let isOurs = false
+  const begin = (): boolean => {
+    // No folder was made where another file is at it.
+    isOurs = mkdirSync(making, { recursive: true }) !== undefined
+    return isOurs
+  }
+  await until(() => existsSync(folder) || begin(), `${name} is not made by the file that began it`)
+  if (!isOurs) return folder
   try {
-    renameSync(own, folder)
-  } catch (error) {
-    // Another file has been faster, and may be reading its own by now.
-    if (!existsSync(folder)) throw error
+    await make(making)
+    renameSync(making, folder)
+  } finally {
+    // Another file tries it anew where this one has failed.
+    rmSync(making, { recursive: true, force: true })
   }
   return folder
 }
@@ -30,3 +39,11 @@ export const fixtureSnapshots = (): Promise<string> =>
 /** The demo that all examples of the documents are answered from. */
 export const examplesSnapshots = (): Promise<string> =>
   builtOnce('examples', (out) => runCliWell(['build', ...EXAMPLES_SOURCE, '--out', out]))
+
+/** The oracle's world of this seed. */
+export const worldSnapshots = (seed: number): Promise<string> =>
+  builtOnce(`world-${seed}`, async (out) => {
+    const tables = `${out}.tables`
+    writeCsv(makeWorld(seed), tables)
+    await runCliWell(['build', '--source', `csv:${tables}`, '--out', out])
+  })

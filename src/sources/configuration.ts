@@ -136,6 +136,10 @@ export function readConfiguration(
   }
 }
 
+/** It keeps what it has compiled, by the schema. */
+const AJV = new Ajv({ allErrors: true, strict: false, verbose: true })
+const NO_OPTIONS = { maxProperties: 0 }
+
 function parseFile(path: string): ConfigurationFile {
   let value: unknown
   try {
@@ -153,11 +157,10 @@ function parseFile(path: string): ConfigurationFile {
             : `cannot be read ${codeInWords(error)}`
     throw new BuildError(`${path}: ${what}`)
   }
-  const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
-  const validate = ajv.compile<ConfigurationFile>(CONFIGURATION_SCHEMA)
+  const validate = AJV.compile<ConfigurationFile>(CONFIGURATION_SCHEMA)
   if (!validate(value)) throw faultsOf(path, validate.errors ?? [], '')
   for (const [i, { kind, options }] of value.sources.entries()) {
-    const fits = ajv.compile(KIND_OPTIONS.get(kind) ?? { maxProperties: 0 })
+    const fits = AJV.compile(KIND_OPTIONS.get(kind) ?? NO_OPTIONS)
     if (options !== undefined && !fits(options))
       throw faultsOf(path, fits.errors ?? [], `/sources/${i}/options`)
   }

@@ -9,11 +9,12 @@ import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { duck } from '../builder/bulk/duck.ts'
-import { folderOfFile, runCliWell } from '../live.ts'
+import { worldSnapshots } from '../built_once.ts'
+import { folderOfFile } from '../live.ts'
 import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle } from '../oracle/oracle.ts'
 import { requestsFor } from '../oracle/requests.ts'
-import { makeWorld, writeCsv } from '../oracle/world.ts'
+import { makeWorld } from '../oracle/world.ts'
 import { rounds } from '../rounds.ts'
 import { assertSameParquet } from './same.ts'
 import {
@@ -32,9 +33,7 @@ const REQUESTS = rounds(140, 2000)
 
 const folder = folderOfFile()
 const world = makeWorld(SEED)
-writeCsv(world, join(folder, 'world'))
-await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', join(folder, 'snapshots')])
-const view = await viewOf(join(folder, 'snapshots'))
+const view = await viewOf(await worldSnapshots(SEED))
 const oracle = makeOracle(world)
 const requests = requestsFor(world)
 const headers = KEYED

@@ -6,12 +6,10 @@ import { csvText } from '../../src/dataset/cells.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import { preferredFormat } from '../../src/http/preferences.ts'
 import { AskedPath, KEYED, viewOf } from '../answered.ts'
-import { folderOfFile, runCliWell } from '../live.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { parseCsv } from './parse.ts'
 
-const folder = folderOfFile()
-await runCliWell(['build', '--source', 'demo', '--as-of', '2026-11-01T06:00:00Z', '--out', folder])
-const path = new AskedPath(await viewOf(folder))
+const path = new AskedPath(await viewOf(await examplesSnapshots()))
 const get = (url: string, more = {}) => path.get(`/v2${url}`, { ...KEYED, ...more })
 
 test('Every text comes out of CSV as it went in, and none begins like a formula.', () => {

@@ -1,13 +1,16 @@
 /** Settings that are taken and probably not meant: what a server says of them when it starts. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { startServer, type ServerOptions } from '../../src/server/start-server.ts'
+import { test } from 'node:test'
+import { readOptions } from '../../src/commands/command.ts'
+import { SERVE_SETTINGS, settingsWarnings } from '../../src/server/serve-settings.ts'
+import { startServer } from '../../src/server/start-server.ts'
 import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 
-/** The warnings of a start that are about an option. */
-async function warnings(t: TestContext, options: ServerOptions): Promise<string[]> {
+const EVERYBODY = ['10.0.0.0/8', '0.0.0.0/0', '::/0']
+
+test('Settings that are probably not meant are said once when a server starts.', async (t) => {
   const lines: string[] = []
   const server = await startServer({
     data: temporaryFolder(t),
@@ -15,32 +18,35 @@ async function warnings(t: TestContext, options: ServerOptions): Promise<string[
     workers: 1,
     adminPort: 'off',
     log: (...event) => lines.push(lineText(...event)),
-    ...options,
+    trustedProxy: EVERYBODY,
   })
   await server.stop()
-  return lines.filter((line) => line.startsWith('warning: --'))
-}
+  const [warning, ...others] = lines.filter((line) => line.startsWith('warning: --'))
+  assert.match(
+    warning,
+    /^warning: --trusted-proxy 0\.0\.0\.0\/0, ::\/0 trusts everybody: .*; name the addresses/,
+  )
+  assert.deepEqual(others, [])
+})
 
-test('Settings that are probably not meant are said once when a server starts, and their like are not.', async (t) => {
-  const open = { explorer: 'open', host: '0.0.0.0' } as const
-  const cases: [options: ServerOptions, warning: RegExp | null][] = [
+test('Of settings, those that are probably not meant are known from their like.', () => {
+  const open = '--explorer=open'
+  const anywhere = [open, '--host=0.0.0.0']
+  const cases: [options: string[], warning: RegExp | null][] = [
+    [EVERYBODY.map((range) => `--trusted-proxy=${range}`), /^--trusted-proxy 0\.0\.0\.0\/0, ::\/0 trusts/],
+    [['10.0.0.0/8', 'fd00::/8', '::1'].map((range) => `--trusted-proxy=${range}`), null],
     [
-      { trustedProxy: ['10.0.0.0/8', '0.0.0.0/0', '::/0'] },
-      /^warning: --trusted-proxy 0\.0\.0\.0\/0, ::\/0 trusts everybody: .*; name the addresses/,
+      [`--admin-token-file=${join('keys', 'token')}`, '--admin-port=off'],
+      /^--admin-token-file does nothing while --admin-port is off$/,
     ],
-    [{ trustedProxy: ['10.0.0.0/8', 'fd00::/8', '::1'] }, null],
-    [
-      { adminTokenFile: join(temporaryFolder(t), 'token') },
-      /^warning: --admin-token-file does nothing while --admin-port is off; /,
-    ],
-    [open, /^warning: --explorer open on 0\.0\.0\.0 has effect only for browsers that come by https, /],
-    [{ ...open, publicUrl: 'https://buoys.example' }, null],
-    [{ ...open, trustedProxy: ['10.0.0.1'] }, null],
-    [{ ...open, host: '127.0.0.1' }, null],
+    [anywhere, /^--explorer open on 0\.0\.0\.0 has effect only for browsers that come by https, /],
+    [[...anywhere, '--public-url=https://buoys.example'], null],
+    [[...anywhere, '--trusted-proxy=10.0.0.1'], null],
+    [[open, '--host=127.0.0.1'], null],
   ]
   for (const [options, expected] of cases) {
-    const [warning = '', ...others] = await warnings(t, options)
+    const [warning, ...others] = settingsWarnings(readOptions(SERVE_SETTINGS, options).config)
     assert.deepEqual(others, [])
-    assert.match(warning, expected ?? /^$/)
+    assert.match(warning?.found ?? '', expected ?? /^$/)
   }
 })

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { openKind } from '../../src/sources/kinds.ts'
-import type { OpenSource } from '../../src/sources/source.ts'
+import type { OpenSource, Source } from '../../src/sources/source.ts'
 import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { altimetrySample } from './netcdf_file.ts'
@@ -70,9 +70,10 @@ for (const kind of KINDS) {
     const { entry, commands } = exampleOf(kind)
     assert.equal(entry.kind, kind)
     const source = openKind(kind, entry.folder === undefined ? '' : join(root, entry.folder), entry.options)
-    const recording = await recordSource({
+    const dated: Source = {
       read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2025, 0, 1) / 1000 }),
-    })
+    }
+    const recording = await recordSource(dated, 1, 1)
     assert.ok(firstOf(recording).includes(GIVEN[kind]), firstOf(recording))
     assert.deepEqual([recording.bad, [...recording.skipped]], [[], []])
     const given = commands.flatMap((command) => [...command.matchAll(/--source (\w+)(?::(\S+))?/g)])
@@ -114,9 +115,10 @@ test('The command of demo:scale makes as many buoys as it says.', async () => {
   const { commands } = exampleOf('demo')
   const [, argument] = /--source demo:(scale,\S+)/.exec(commands.join('\n')) ?? assert.fail('no command')
   const source = openKind('demo', argument)
-  const { buoys } = await recordSource({
+  const dated: Source = {
     read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2024, 0, 1) / 1000 }),
-  })
+  }
+  const { buoys } = await recordSource(dated, 1, 1)
   assert.equal(buoys.length, 5)
 })
 
