@@ -60,6 +60,9 @@ export class RowBatch {
   /** Epoch seconds, UTC. */
   time: Uint32Array
   columns: RowColumns
+  /** The names of the last codes and their columns, as looking up a column takes as long as reading a value. */
+  #names: readonly MeasureName[] = []
+  #named: Codes[] = []
 
   constructor(capacity = 8192) {
     this.time = new Uint32Array(capacity)
@@ -74,10 +77,20 @@ export class RowBatch {
     return row
   }
 
-  /** Takes all rows out; the columns are filled anew, since `add` would do it row by row. */
-  clear(): void {
-    for (const name of MEASURE_NAMES) this.columns[name].fill(MEASURES[name].missing, 0, this.length)
-    this.length = 0
+  /** Adds a row with its codes, of which `codes[i]` belongs to `names[i]`. */
+  addCodes(time: number, names: readonly MeasureName[], codes: Int32Array): void {
+    const row = this.add(time)
+    if (names !== this.#names) {
+      this.#names = names
+      this.#named = names.map((name) => this.columns[name])
+    }
+    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) this.#named[i][row] = codes[i]
+  }
+
+  /** Takes out the rows from one on; the columns are filled anew, since `add` would do it row by row. */
+  clear(from = 0): void {
+    for (const name of MEASURE_NAMES) this.columns[name].fill(MEASURES[name].missing, from, this.length)
+    this.length = from
   }
 
   /** The measures that rows may have: those of swell and wind sea only where a row has one. */
@@ -94,6 +107,7 @@ export class RowBatch {
     const columns = columnsOf(capacity)
     for (const name of MEASURE_NAMES) columns[name].set(this.columns[name])
     this.columns = columns
+    this.#names = []
   }
 }
 

@@ -1,111 +1,99 @@
-/** Files of standard meteorological data: their header in any generation, and their rows as codes. */
-import { BLANK, digitsAt } from '../reading/fields.ts'
+/** Files of standard meteorological data, in any generation of their header, and spectral wave summaries: their rows as codes. */
+import { BLANK, digitsAt, type Fields } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
-import { NO_CODE } from '../../sea/row-batch.ts'
-import { knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
+import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
+import { type MeasureName, MEASURES } from '../../sea/columns.ts'
+import { knownColumn, readValues } from '../reading/measured-values.ts'
 import { linesOf, TextTable } from '../reading/text-table.ts'
 import { epochSeconds } from '../reading/times.ts'
 import { conversionOf } from '../reading/units.ts'
+import { BuildError } from '../../system/build-error.ts'
 
-/**
- * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
- * "missing" differ by column, as the same number is a measurement in another.
- */
-const READ = [
-  { label: 'WVHT', unit: 'm', measure: 'significantHeight', nines: 99 },
-  { label: 'DPD', unit: 's', measure: 'period', nines: 99 },
-  { label: 'APD', unit: 's', measure: 'period', nines: 99 },
-  { label: 'MWD', unit: 'degree', measure: 'direction', nines: 999 },
-  { label: 'WTMP', unit: '°C', measure: 'waterTemperature', nines: 999 },
-  { label: 'WDIR', unit: 'degree', measure: 'windDirection', nines: 999 },
-  { label: 'WSPD', unit: 'm/s', measure: 'windSpeed', nines: 99 },
-  { label: 'GST', unit: 'm/s', measure: 'gustSpeed', nines: 99 },
-] as const
+/** A column by the header's name since 2007. */
+interface Known {
+  readonly label: string
+  readonly name: MeasureName
+  readonly unit: string
+  /** The archive's marks of "missing", which differ by column: the same number is a measurement in another. */
+  readonly missing?: readonly number[]
+  /** Its cells are points of the compass. */
+  readonly isPoint?: boolean
+}
 
-export const WIDTH = READ.length
-export const WVHT = 0
-export const DPD = 1
-export const APD = 2
-export const MWD = 3
-export const WTMP = 4
-export const WDIR = 5
-export const WSPD = 6
-export const GST = 7
+/** APD, the average period, serves only to compare samples; it stands in for the peak period, which NDBC does not have. */
+const STANDARD: readonly Known[] = [
+  { label: 'WVHT', name: 'significantHeight', unit: 'm', missing: [99] },
+  { label: 'DPD', name: 'period', unit: 's', missing: [99] },
+  { label: 'APD', name: 'peakPeriod', unit: 's', missing: [99] },
+  { label: 'MWD', name: 'direction', unit: 'degree', missing: [999] },
+  { label: 'WTMP', name: 'waterTemperature', unit: '°C', missing: [999] },
+  { label: 'WDIR', name: 'windDirection', unit: 'degree', missing: [999] },
+  { label: 'WSPD', name: 'windSpeed', unit: 'm/s', missing: [99] },
+  { label: 'GST', name: 'gustSpeed', unit: 'm/s', missing: [99] },
+]
+/** WVHT and DPD. */
+const STANDARD_REQUIRED = 2
+const DPD = 1
+/** What makes a row: waves, water temperature or wind. */
+const USED = [0, 4, 5, 6, 7]
 
-/** Rows of one feed of a station in the order of its files; snapshot codes, NO_CODE where missing. */
+/** WVHT and APD tell which sample a row is of. */
+const SUMMARY: readonly Known[] = [
+  { label: 'WVHT', name: 'significantHeight', unit: 'm' },
+  { label: 'APD', name: 'peakPeriod', unit: 's' },
+  { label: 'SwH', name: 'swellHeight', unit: 'm' },
+  { label: 'WWH', name: 'windWaveHeight', unit: 'm' },
+  { label: 'SwP', name: 'swellPeriod', unit: 's' },
+  { label: 'WWP', name: 'windWavePeriod', unit: 's' },
+  { label: 'SwD', name: 'swellDirection', unit: 'degree', isPoint: true },
+  { label: 'WWD', name: 'windWaveDirection', unit: 'degree', isPoint: true },
+]
+const [SWELL, WIND_WAVES] = [2, 3]
+
+const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+/** Heights are rounded to tenths. */
+const ROUNDING_MM = 100
+
+/** Rows of one station that are held at once; 40 years of ten-minute rows are 2.1 million. */
+const MAX_STATION_ROWS = 4_000_000
+
+/** Rows of a station in the order of its files, and the file of each. */
 export class StationRows {
-  length = 0
-  time: Float64Array
-  /** The values of each row, in the order of READ. */
-  codes: Int32Array
-  /** Row at which each file begins. */
-  readonly files: { first: number; file: FileReport }[] = []
+  readonly rows: RowBatch
+  readonly files: FileReport[] = []
 
   constructor(capacity: number) {
-    this.time = new Float64Array(capacity)
-    this.codes = new Int32Array(capacity * WIDTH)
+    this.rows = new RowBatch(capacity)
   }
 
-  clear(): void {
-    this.length = 0
-    this.files.length = 0
+  /** @throws BuildError for more rows than a station can have */
+  add({ time, names, codes }: RowCodes, file: FileReport): void {
+    if (this.files.length >= MAX_STATION_ROWS)
+      throw new BuildError(`ndbc: a station has more than ${MAX_STATION_ROWS} rows`)
+    this.rows.addCodes(time, names, codes)
+    this.files.push(file)
   }
 
-  add(time: number, codes: Int32Array): void {
-    if (this.length === this.time.length) {
-      const longer = new StationRows(this.length * 2)
-      longer.time.set(this.time)
-      longer.codes.set(this.codes)
-      this.time = longer.time
-      this.codes = longer.codes
-    }
-    this.time[this.length] = time
-    this.codes.set(codes, this.length++ * WIDTH)
-  }
-
-  begin(file: FileReport): void {
-    this.files.push({ first: this.length, file })
-  }
-
-  /** Ends the newest file, whose rows go where it does not count. */
-  end(): void {
-    const { first, file } = this.files.at(-1)!
-    if (file.end()) return
-    this.length = first
-    this.files.pop()
-  }
-
-  fileOf(row: number): FileReport {
-    return this.files.findLast(({ first }) => first <= row)!.file
+  /** Takes out the rows from one on. */
+  clear(from: number): void {
+    this.rows.clear(from)
+    this.files.length = from
   }
 }
 
-/** Names of the header before 2007, and of the years in `latest_obs.txt`. */
-const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRES', YYYY: 'YY' }
-
-interface Layout {
-  readonly isRealtime: boolean
-  readonly columns: readonly MeasuredColumn[]
-}
-
-/** A row; both it and its codes are used again. */
-export interface Line extends Layout {
+export interface RowCodes {
   time: number
-  codes: Int32Array
+  /** `codes[i]` belongs to `names[i]`. */
+  readonly names: readonly MeasureName[]
+  readonly codes: Int32Array
+}
+
+/** A row of a file; it is used again. */
+export interface Line extends RowCodes {
+  readonly isRealtime: boolean
   /** The text under a label, empty where the file has no such column. */
   readonly text: (label: string) => string
-}
-
-/** What a kind of file measures by its labels; null where the labels are not those of the kind. */
-export type LayoutOf = (labels: readonly string[]) => Layout | null
-
-const standardLayout: LayoutOf = (labels) => {
-  if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
-  const columns = READ.map(({ label, unit, measure, nines }) =>
-    knownColumn(measure, labels.indexOf(label), label, { unit, missing: [nines] }),
-  )
-  // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
-  return { isRealtime: labels.includes('PTDY'), columns }
 }
 
 /** Takes a row, or returns what is wrong with it. */
@@ -113,54 +101,108 @@ type TakeLine = (line: Line) => string | null
 
 /** Reads the rows with waves, wind or water temperature, of `station` or of any. */
 export function readRows(bytes: Buffer, file: FileReport, station: string | undefined, take: TakeLine): void {
-  const fault = readLines(bytes, file, standardLayout, (line) => {
+  const fault = readLines(bytes, file, STANDARD, STANDARD_REQUIRED, (line) => {
     const { codes } = line
     if (codes[DPD] === 0) {
       codes[DPD] = NO_CODE
       file.skipped('dominant period of 0 s', station)
     }
-    if ([WVHT, WTMP, WDIR, WSPD, GST].some((place) => codes[place] !== NO_CODE)) return take(line)
+    if (USED.some((place) => codes[place] !== NO_CODE)) return take(line)
     file.skipped('neither waves, wind nor water temperature', station)
     return null
   })
   if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
 }
 
-/** Reads the lines below the header; returns the number of the line that should have been the header, else 0. */
-export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
+/** Reads the rows of a summary that have a part of the sea. A point of the compass becomes the middle of its sector. */
+export function readSummary(bytes: Buffer, file: FileReport, station: string, into: StationRows): void {
+  const fault = readLines(bytes, file, SUMMARY, SUMMARY.length, (line) => {
+    const { codes, text } = line
+    SUMMARY.forEach(({ label, name, isPoint = false }, place) => {
+      if (!isPoint) return
+      const word = text(label)
+      const point = POINTS.indexOf(word.toUpperCase())
+      if (point >= 0) codes[place] = (point * 360 * MEASURES[name].scale) / POINTS.length
+      else if (word !== 'MM' && word !== 'N/A')
+        file.skipped(`${label} is not a point of the compass`, station)
+    })
+    if (codes[0] !== NO_CODE && Math.max(codes[SWELL], codes[WIND_WAVES]) > codes[0] + ROUNDING_MM)
+      file.skipped('swell or wind sea higher than the whole sea', station)
+    else if (codes.subarray(SWELL).some((code) => code !== NO_CODE)) into.add(line, file)
+    return null
+  })
+  // Readings do without it: a page of a web server in its place must not cost the whole source.
+  if (fault > 0) file.skipped('no spectral wave summary', station)
+}
+
+/** Names of the header before 2007, and of the years in `latest_obs.txt`. */
+const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRES', YYYY: 'YY' }
+
+/** Old files have no minutes. */
+const CLOCK = ['YY', 'MM', 'DD', 'hh', 'mm']
+
+/**
+ * Reads the lines below the header, in which the first `required` columns must be; returns the number of the line
+ * that should have been the header, else 0.
+ */
+function readLines(
+  bytes: Buffer,
+  file: FileReport,
+  known: readonly Known[],
+  required: number,
+  take: TakeLine,
+): number {
   const [header = { at: 0, line: 1 }] = linesOf(bytes, 0)
   const table = new TextTable(bytes, file, { separator: BLANK, header })
-  const { starts, ends } = table.fields
   const labels = table.labels.map((label) => OLD_LABELS[label] ?? label)
-  const layout = layoutOf(labels)
-  const clock = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
-  if (layout === null || clock.slice(0, 4).includes(-1) || table.headerFault !== null) return header.line
-  const other = otherUnit(labels, table.units)
-  if (other !== undefined) {
-    file.bad(table.line, `${other.label} is not in ${other.unit}`)
-    return 0
+  const needed = [...CLOCK.slice(0, 4), ...known.slice(0, required).map(({ label }) => label)]
+  if (table.headerFault !== null || !needed.every((label) => labels.includes(label))) return header.line
+  // Spellings of units differ (degT, deg); a unit that is known and another one makes other values.
+  const other = known.find(({ label, name, unit }) => {
+    const factor = conversionOf(name, table.units[labels.indexOf(label)] ?? '')?.factor
+    return factor !== undefined && factor !== conversionOf(name, unit)?.factor
+  })
+  if (other === undefined) file.rows(readTable(bytes, file, table, labels, known, take))
+  else file.bad(table.line, `${other.label} is not in ${other.unit}`)
+  return 0
+}
+
+/** Returns how many rows were understood. */
+function readTable(
+  bytes: Buffer,
+  file: FileReport,
+  table: TextTable,
+  labels: readonly string[],
+  known: readonly Known[],
+  take: TakeLine,
+): number {
+  const columns = known.map(({ label, name, isPoint = false, ...rest }) =>
+    knownColumn(name, isPoint ? -1 : labels.indexOf(label), label, rest),
+  )
+  const clock = CLOCK.map((label) => labels.indexOf(label))
+  const line: Line = {
+    // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
+    isRealtime: labels.includes('PTDY'),
+    time: 0,
+    names: known.map(({ name }) => name),
+    codes: new Int32Array(known.length),
+    text: (label) => table.text(labels.indexOf(label)),
   }
-  const codes = new Int32Array(layout.columns.length)
-  const line: Line = { ...layout, time: 0, codes, text: (label) => table.text(labels.indexOf(label)) }
   let understood = 0
   while (table.next()) {
-    const [year, month, day, hour, minute] = clock.map((field) =>
-      field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
-    )
-    line.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
-    if (line.time >= 0 && !readValues(table, layout.columns, codes, file)) continue
+    line.time = timeOf(bytes, table.fields, clock)
+    if (line.time >= 0 && !readValues(table, columns, line.codes, file)) continue
     const fault = line.time < 0 ? 'no valid date and time' : take(line)
     if (fault === null) understood++
     else file.bad(table.line, fault, table.lineText())
   }
-  file.rows(understood)
-  return 0
+  return understood
 }
 
-/** Spellings of units differ (degT, deg); a unit that is known and another one makes other values. */
-function otherUnit(labels: readonly string[], units: readonly string[]): (typeof READ)[number] | undefined {
-  return READ.find(({ label, measure, unit }) => {
-    const factor = conversionOf(measure, units[labels.indexOf(label)] ?? '')?.factor
-    return factor !== undefined && factor !== conversionOf(measure, unit)?.factor
-  })
+/** Epoch seconds, or −1 for no real moment. */
+function timeOf(bytes: Buffer, { starts, ends }: Fields, clock: readonly number[]): number {
+  const [year, month, day, hour, minute] = clock.map((field) =>
+    field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
+  )
+  return epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
 }

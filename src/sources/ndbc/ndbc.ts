@@ -5,12 +5,11 @@
  */
 import { basename, join, sep } from 'node:path'
 import { IDENTIFIER, isStationList, readStations } from './station-lists.ts'
-import { BATCH_ROWS, readSummaries, sendRows, type StationHandle, type Summary } from './ndbc-samples.ts'
+import { sendRows, type StationHandle } from './ndbc-samples.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { RowBatch } from '../../sea/row-batch.ts'
-import { readRows, StationRows } from './ndbc-rows.ts'
+import { type Line, readRows, readSummary, type RowCodes, StationRows } from './ndbc-rows.ts'
 import { type RowHead, Stations } from '../reading/stations.ts'
 import { degreesOf } from '../reading/fields.ts'
 import { listSource, readText, doubtIgnored } from '../reading/source-files.ts'
@@ -18,10 +17,7 @@ import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
 
-/** Rows of one station that are held at once; 40 years of ten-minute rows are 2.1 million. */
-const MAX_STATION_ROWS = 4_000_000
-
-/** Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 36 bytes: 4,000 copies of a thousand stations. */
+/** Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 42 bytes: 4,000 copies of a thousand stations. */
 const MAX_SHARED_ROWS = 4_000_000
 /** Of one copy. */
 const MAX_SHARED_BYTES = 64 * 2 ** 20
@@ -29,9 +25,9 @@ const MAX_SHARED_BYTES = 64 * 2 ** 20
 /** Levels of nested folders, with the source's own: `latest_obs/2026/06/22`. */
 const MAX_LEVELS = 5
 
-/** Folders by what lies in them, as NDBC names them: files of a station, and of all stations at a time. */
+/** Folders by what lies in them, as NDBC names them: files of a station, and of all stations at a time. '' is the source's own. */
 const STATION_FOLDERS = new Set(['stdmet', 'realtime2', '5day2'])
-const SHARED_FOLDERS = new Set(['latest_obs', 'hourly2'])
+const SHARED_FOLDERS = new Set(['', 'latest_obs', 'hourly2'])
 
 /** `41001.txt`, `41001_5day.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
 const DATA_FILE = /^([0-9a-z]{3,8}?)(?:_5day|h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
@@ -54,31 +50,7 @@ export const openNdbc: OpenSource = (folder) => ({
 })
 
 async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const { files, folders } = await listSource('ndbc', folder, MAX_LEVELS)
-  const isRoot = (name: string): boolean => name === basename(name)
-  const lists = files.filter((name) => isRoot(name) && isStationList(name))
-  const topOf = (name: string): string => name.split(sep)[0]
-  const shared = files.filter(
-    (name) => SHARED_FILE.test(basename(name)) && (isRoot(name) || SHARED_FOLDERS.has(topOf(name))),
-  )
-  if (lists.length + shared.length === 0)
-    throw new BuildError(`ndbc: ${folder} holds neither activestations*.xml nor station_table*.txt`)
-  const known = await readStations(folder, lists, report)
-  const paths = new Map<string, string[]>()
-  const ignored = [...folders]
-  const taken = new Set([...lists, ...shared])
-  const others = files.filter((name) => !taken.has(name))
-  // A summary adds to the readings of its station and makes none.
-  for (const name of others.sort((a, b) => Number(isSummary(a)) - Number(isSummary(b)))) {
-    const identifier = identifierOf(basename(name))
-    // Other text files may lie in the folder itself: only a listed station makes one of them a data file.
-    const isData = isRoot(name) ? known.has(identifier) : STATION_FOLDERS.has(topOf(name))
-    if (identifier === '' || (isSummary(name) ? !paths.has(identifier) : !isData)) ignored.push(name)
-    else entryOf(paths, identifier, () => []).push(join(folder, name))
-  }
-  doubtIgnored(report, ignored)
-  if (paths.size + shared.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
-
+  const { known, shared, paths } = await findFiles(folder, report)
   sink.source({
     name: SOURCE,
     network: 'national',
@@ -86,27 +58,52 @@ async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): 
     licence: 'Public domain (work of the United States government)',
   })
   const stations = new Stations()
-  const newest = await readShared(
-    shared.map((name) => join(folder, name)),
-    stations,
-    report,
-  )
-  const records = new Map<string, Partial<BuoyRecord>>()
-  for (const identifier of new Set([...paths.keys(), ...newest.keys()])) {
-    const { name = '', ...place } = known.get(identifier) ?? {}
-    records.set(identifier, { ...place, name: name === '' ? `Station ${identifier}` : name })
-    // A station without a row in any copy is known by its own files.
-    stations.see(identifier, 0, NaN, NaN, '')
-  }
-  const batch = new RowBatch(BATCH_ROWS)
+  const newest = await readShared(shared, stations, report)
+  // A station without a row in any copy is known by its own files.
+  for (const identifier of [...paths.keys(), ...newest.keys()])
+    stations.see(identifier, 0, NaN, NaN, `Station ${identifier}`)
   const archive = new StationRows(8192)
-  for (const [identifier, buoy] of stations.announce(sink, SOURCE, report, records)) {
-    archive.clear()
+  for (const [identifier, buoy] of stations.announce(sink, SOURCE, report, known)) {
+    archive.clear(0)
     // Rows of the station's own file come later, and count where both have a time.
-    const feeds = [archive, newest.get(identifier) ?? new StationRows(64)]
+    const realtime = newest.get(identifier) ?? new StationRows(64)
     newest.delete(identifier)
-    await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
+    await readStation({ buoy, identifier }, paths.get(identifier) ?? [], [archive, realtime], sink, report)
   }
+}
+
+interface FoundFiles {
+  /** What the lists say of stations. */
+  known: Map<string, Partial<BuoyRecord>>
+  shared: string[]
+  /** Files of stations, summaries last. */
+  paths: Map<string, string[]>
+}
+
+async function findFiles(folder: string, report: Report): Promise<FoundFiles> {
+  const { files, folders: ignored } = await listSource('ndbc', folder, MAX_LEVELS)
+  const folderOf = (name: string): string => (name === basename(name) ? '' : name.split(sep)[0])
+  const lists = files.filter((name) => folderOf(name) === '' && isStationList(name))
+  const shared = files.filter(
+    (name) => SHARED_FILE.test(basename(name)) && SHARED_FOLDERS.has(folderOf(name)),
+  )
+  if (lists.length + shared.length === 0)
+    throw new BuildError(`ndbc: ${folder} holds neither activestations*.xml nor station_table*.txt`)
+  const known = await readStations(folder, lists, report)
+  const paths = new Map<string, string[]>()
+  const taken = new Set([...lists, ...shared])
+  const others = files.filter((name) => !taken.has(name))
+  // A summary adds to the readings of its station and makes none.
+  for (const name of others.sort((a, b) => Number(isSummary(a)) - Number(isSummary(b)))) {
+    const identifier = identifierOf(basename(name))
+    // Other text files may lie in the folder itself: only a listed station makes one of them a data file.
+    const isData = folderOf(name) === '' ? known.has(identifier) : STATION_FOLDERS.has(folderOf(name))
+    if (identifier === '' || (isSummary(name) ? !paths.has(identifier) : !isData)) ignored.push(name)
+    else entryOf(paths, identifier, () => []).push(join(folder, name))
+  }
+  doubtIgnored(report, ignored)
+  if (paths.size + shared.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
+  return { known, shared: shared.map((name) => join(folder, name)), paths }
 }
 
 const isSummary = (name: string): boolean => SUMMARY_FILE.test(basename(name))
@@ -127,26 +124,29 @@ async function readShared(
   let count = 0
   for (const path of paths) {
     const file = report.file(path)
-    const found: (RowHead & { codes: Int32Array })[] = []
-    readRows(await readText(path, file, MAX_SHARED_BYTES), file, undefined, ({ time, codes, text }) => {
-      const identifier = text('STN').toUpperCase()
-      const [lat, lng] = [text('LAT'), text('LON')]
-      const head = { identifier, time, lat: degreesOf(lat, 90), lng: degreesOf(lng, 360) }
-      const isPlaced = lat + lng === '' || !Number.isNaN(head.lat + head.lng)
-      if (!IDENTIFIER.test(identifier) || !isPlaced) return 'a row without a valid station, LAT or LON'
+    const bytes = await readText(path, file, MAX_SHARED_BYTES)
+    const found: (RowHead & RowCodes)[] = []
+    readRows(bytes, file, undefined, (line) => {
+      const head = headOf(line)
+      if (head === null) return 'a row without a valid station, LAT or LON'
       if (++count > MAX_SHARED_ROWS)
         throw new BuildError(`ndbc: latest_obs and hourly2 have more than ${MAX_SHARED_ROWS} rows`)
-      found.push({ ...head, codes: codes.slice() })
+      found.push({ ...head, names: line.names, codes: line.codes.slice() })
       return null
     })
-    for (const { identifier, time, lat, lng, codes } of file.end() ? found : []) {
-      stations.see(identifier, time, lat, lng, '')
-      const rows = entryOf(newest, identifier, () => new StationRows(4))
-      if (rows.files.at(-1)?.file !== file) rows.begin(file)
-      rows.add(time, codes)
+    for (const row of file.end() ? found : []) {
+      stations.see(row.identifier, row.time, row.lat, row.lng, '')
+      entryOf(newest, row.identifier, () => new StationRows(4)).add(row, file)
     }
   }
   return newest
+}
+
+function headOf({ time, text }: Line): RowHead | null {
+  const identifier = text('STN').toUpperCase()
+  const [lat, lng] = [degreesOf(text('LAT'), 90), degreesOf(text('LON'), 360)]
+  const isPlaced = text('LAT') + text('LON') === '' || !Number.isNaN(lat + lng)
+  return IDENTIFIER.test(identifier) && isPlaced ? { identifier, time, lat, lng } : null
 }
 
 /** Reads the files of a station after what `feeds` hold, and sends everything. */
@@ -154,34 +154,24 @@ async function readStation(
   station: StationHandle,
   paths: readonly string[],
   feeds: readonly StationRows[],
-  batch: RowBatch,
   sink: Sink,
   report: Report,
 ): Promise<void> {
-  const summaries: Summary[] = []
+  const { identifier } = station
+  const summaries = new StationRows(64)
+  const all = [...feeds, summaries]
   for (const path of paths) {
     const file = report.file(path)
     const bytes = await readText(path, file)
-    if (isSummary(path)) {
-      const found = readSummaries(bytes, file, station.identifier)
-      if (file.end()) for (const summary of found) summaries.push(summary)
-      continue
-    }
-    let rows: StationRows | null = null
-    readRows(bytes, file, station.identifier, ({ isRealtime, time, codes }) => {
-      if (rows === null) {
-        rows = feeds[isRealtime ? REALTIME_FEED : ARCHIVE_FEED]
-        rows.begin(file)
-      }
-      if (rows.length >= MAX_STATION_ROWS)
-        throw new BuildError(`ndbc: a station has more than ${MAX_STATION_ROWS} rows`)
-      rows.add(time, codes)
-      return null
-    })
-    if (rows === null) file.end()
-    else (rows as StationRows).end()
+    const before = all.map(({ files }) => files.length)
+    if (isSummary(path)) readSummary(bytes, file, identifier, summaries)
+    else
+      readRows(bytes, file, identifier, (line) => {
+        feeds[line.isRealtime ? REALTIME_FEED : ARCHIVE_FEED].add(line, file)
+        return null
+      })
+    if (!file.end()) all.forEach((rows, i) => rows.clear(before[i]))
   }
-  for (const [feed, rows] of feeds.entries()) {
-    sendRows(station, rows, feed, batch, sink, feed === REALTIME_FEED ? summaries : [])
-  }
+  sendRows(station, ARCHIVE_FEED, feeds[ARCHIVE_FEED], new StationRows(0), sink)
+  sendRows(station, REALTIME_FEED, feeds[REALTIME_FEED], summaries, sink)
 }

@@ -14,9 +14,9 @@ const STATION_TABLE = /^station_table.*\.txt(?:\.gz)?$/i
 export const isStationList = (name: string): boolean => ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name)
 export const IDENTIFIER = /^[0-9A-Z]{3,8}$/
 
+/** What a list says of a station; a list fills what better ones leave open. */
 interface Station {
-  /** Empty if no list has one. */
-  name: string
+  name?: string
   lat?: number
   lng?: number
   /** The word in the list of active stations: "buoy", "fixed", "oilrig", "dart", "tao", "usv", "other". */
@@ -29,71 +29,55 @@ interface StationList {
   stations: Map<string, Station>
 }
 
-/**
- * Joins the active stations, newest list first, and the station table, which also has former stations; a list
- * fills what the ones before leave open.
- */
+/** Joins the active stations, newest list first, and the station table, which also has former stations. */
 export async function readStations(
   folder: string,
   names: readonly string[],
   report: Report,
 ): Promise<Map<string, Station>> {
-  const active: StationList[] = []
-  const tables: StationList[] = []
+  const lists: (StationList & { isActive: boolean })[] = []
   for (const name of names) {
     const isActive = ACTIVE_STATIONS.test(name)
     const path = join(folder, name)
     const file = report.file(path)
     const text = decode(await readText(path, file, MAX_LIST_BYTES))
-    const list = isActive
-      ? parseActiveStations(text, file)
-      : { created: name, stations: parseStationTable(text, file) }
-    if (file.end()) (isActive ? active : tables).push(list)
+    const list = isActive ? readActiveStations(text, file) : readStationTable(text, file, name)
+    if (file.end()) lists.push({ ...list, isActive })
   }
+  lists.sort((a, b) => Number(b.isActive) - Number(a.isActive) || compareText(b.created, a.created))
   const stations = new Map<string, Station>()
-  const newestFirst = (a: StationList, b: StationList): number => compareText(b.created, a.created)
-  for (const list of [...active.sort(newestFirst), ...tables.sort(newestFirst)]) {
-    for (const [identifier, found] of list.stations) {
-      const known = stations.get(identifier)
-      if (known === undefined) stations.set(identifier, found)
-      else {
-        if (known.name === '') known.name = found.name
-        if (known.lat === undefined) place(known, found.lat, found.lng)
-        if (known.type === undefined && found.type !== undefined) known.type = found.type
-      }
-    }
-  }
+  for (const [identifier, found] of lists.flatMap((list) => [...list.stations]))
+    stations.set(identifier, { ...found, ...stations.get(identifier) })
   return stations
 }
 
-function place(station: Station, lat: number | undefined, lng: number | undefined): void {
-  if (lat === undefined || lng === undefined) return
+function stationOf(text: string, lat: number, lng: number): Station {
+  const name = cleanName(text)
+  const known = name === '' ? {} : { name }
   // The list's owner writes 30 N 90 W, New Orleans, for a glider without a position.
-  if (lat === 30 && lng === -90) return
-  station.lat = lat
-  station.lng = lng
+  const isPlaced = !Number.isNaN(lat + lng) && !(lat === 30 && lng === -90)
+  return isPlaced ? { ...known, lat, lng } : known
 }
 
-function parseActiveStations(text: string, file: FileReport): StationList {
+function readActiveStations(text: string, file: FileReport): StationList {
   const list: StationList = { created: '', stations: new Map() }
   const parser = new SaxesParser()
-  parser.on('opentag', ({ name, attributes }) => {
-    if (name === 'stations') list.created = attributes['created'] ?? ''
-    if (name !== 'station') return
-    const identifier = (attributes['id'] ?? '').toUpperCase()
-    const lat = degreesOf(attributes['lat'] ?? '', 90)
-    const lng = degreesOf(attributes['lon'] ?? '', 180)
-    if (!IDENTIFIER.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(parser.line, 'a station without a valid id, lat or lon')
-      return
-    }
-    const station: Station = { name: cleanName(attributes['name'] ?? '') }
-    const type = cleanName(attributes['type'] ?? '')
-    if (type !== '') station.type = type
-    place(station, lat, lng)
-    list.stations.set(identifier, station)
-    file.rows(1)
-  })
+  parser.on(
+    'opentag',
+    ({ name: tag, attributes: { created = '', id = '', lat = '', lon = '', name = '', type = '' } }) => {
+      if (tag === 'stations') list.created = created
+      if (tag !== 'station') return
+      const identifier = id.toUpperCase()
+      const [north, east] = [degreesOf(lat, 90), degreesOf(lon, 180)]
+      if (!IDENTIFIER.test(identifier) || Number.isNaN(north + east)) {
+        file.bad(parser.line, 'a station without a valid id, lat or lon')
+        return
+      }
+      const word = cleanName(type)
+      list.stations.set(identifier, { ...stationOf(name, north, east), ...(word !== '' && { type: word }) })
+      file.rows(1)
+    },
+  )
   try {
     parser.write(text).close()
   } catch {
@@ -102,36 +86,25 @@ function parseActiveStations(text: string, file: FileReport): StationList {
   return list
 }
 
-/** The longest line has 700 characters, most of them a remark that is not read. */
-const MAX_TABLE_LINE = 10_000
-
 /** `57.567 N 76.257 W` at the start of the seventh of ten fields. */
 const TABLE_LOCATION = /^(\d{1,3}(?:\.\d+)?) ([NS]) (\d{1,3}(?:\.\d+)?) ([EW])/
 
-function parseStationTable(text: string, file: FileReport): Map<string, Station> {
+function readStationTable(text: string, file: FileReport, created: string): StationList {
   const stations = new Map<string, Station>()
-  let number = 0
-  for (let at = 0, next = 0; at < text.length; at = next) {
-    const end = text.indexOf('\n', at)
-    next = end < 0 ? text.length : end + 1
-    number++
-    const line = text.slice(at, Math.min(next, at + MAX_TABLE_LINE)).trimEnd()
+  for (const [i, line] of text.split('\n').entries()) {
     if (line.startsWith('#') || line.trim() === '') continue
-    const cells = line.split('|')
+    // A remark that is not read comes last, and is long.
+    const cells = line.split('|', 7)
     const identifier = cells[0].trim().toUpperCase()
     if (cells.length < 7 || !IDENTIFIER.test(identifier)) {
-      file.bad(number, 'not a line of the station table')
+      file.bad(i + 1, 'not a line of the station table')
       continue
     }
-    const station: Station = { name: cleanName(cells[4]) }
-    const location = TABLE_LOCATION.exec(cells[6].trim())
-    if (location !== null) {
-      const lat = degreesOf(location[1], 90) * (location[2] === 'S' ? -1 : 1)
-      const lng = degreesOf(location[3], 180) * (location[4] === 'W' ? -1 : 1)
-      if (!Number.isNaN(lat) && !Number.isNaN(lng)) place(station, lat, lng)
-    }
-    stations.set(identifier, station)
+    const [, lat = '', south, lng = '', west] = TABLE_LOCATION.exec(cells[6].trim()) ?? []
+    const north = degreesOf(lat, 90) * (south === 'S' ? -1 : 1)
+    const east = degreesOf(lng, 180) * (west === 'W' ? -1 : 1)
+    stations.set(identifier, stationOf(cells[4], north, east))
     file.rows(1)
   }
-  return stations
+  return { created, stations }
 }

@@ -9,7 +9,7 @@ import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
 import { type TakeDoubt, takeDoubts } from './source-files.ts'
 import { type MeasureName, MEASURES } from '../../sea/columns.ts'
-import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import { timestampText } from '../../sea/time.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
@@ -118,9 +118,7 @@ export class WaitingRows {
   }
 
   add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
-    const batch = entryOf(this.#batches, buoy, () => new RowBatch(64))
-    const row = batch.add(time)
-    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
+    entryOf(this.#batches, buoy, () => new RowBatch(64)).addCodes(time, names, codes)
     if (++this.#length === MAX_WAITING_ROWS) {
       this.#isPartlySent = true
       this.#send('')
