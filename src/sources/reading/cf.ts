@@ -1,5 +1,6 @@
 /** What attributes tell of NetCDF variables, by CF and its users: times and quality flags. */
-import type { NetcdfFile, Variable } from './netcdf.ts'
+import { entryOf } from '../../system/entry-of.ts'
+import type { NetcdfFile } from './netcdf.ts'
 import { momentOf, timeUnit } from './times.ts'
 import { type TakeDoubt, UnusableFile } from './source-files.ts'
 
@@ -76,40 +77,40 @@ export function flagsOf(
     ENDINGS.map((end) => name + end).find(isThere) ??
     [...referencesOf(file, name), ...Object.keys(others)].find(isThere)
   if (label === undefined) return () => true
-  const numbers = others[label] ?? OCEANSITES_GOOD
-  const isUsual = others[label] !== undefined || label.endsWith('_QC')
   const texts = file.texts(label, count)
-  if (texts !== null) {
-    if (texts.length !== count && texts.length !== 1)
-      throw new UnusableFile(`${label} has another length than ${name}`)
-    const meaning = meaningsOfTexts(file, label)
-    const words = texts.map((text) => meaning.get(text) ?? text)
-    if (!isUsual && words.some((word) => IS_NUMBER.test(word))) doubt('unknownFlags', label)
-    const good = words.map((word) =>
-      IS_NUMBER.test(word) ? numbers.includes(Number(word)) : isGoodMeaning(word),
-    )
-    return (index) => good[good.length === 1 ? 0 : index]
-  }
-  const flags = file.read(label, { rank: 2, maxValues: Math.max(count, 1) })
-  const { values } = flags
-  if (values.length !== count && values.length !== 1)
+  const flags = texts === null ? file.read(label, { rank: 2, maxValues: Math.max(count, 1) }) : null
+  const cells: readonly (string | number)[] = texts ?? Array.from(flags!.values)
+  if (cells.length !== count && cells.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
-  const told = meaningsOf(flags)
-  if (told === null && !isUsual) doubt('unknownFlags', label)
-  const { isGood, unchecked } = told ?? { isGood: (flag) => numbers.includes(flag), unchecked: [] }
-  if (unchecked.length > 0)
-    doubt('unchecked', label, Array.from(values).filter((flag) => unchecked.includes(flag)).length)
-  return (index) => isGood(values[values.length === 1 ? 0 : index])
-}
-
-const IS_NUMBER = /^\d+$/
-
-/** Meanings by the flags that are texts themselves, as in `flag_values = "G B"`. */
-function meaningsOfTexts(file: NetcdfFile, label: string): Map<string, string> {
-  const [values, meanings] = ['flag_values', 'flag_meanings'].map((name) =>
-    wordsOf(file.attributeOf(label, name) ?? ''),
+  const attribute = (one: string): readonly (string | number)[] =>
+    flags?.numbers(one) ?? wordsOf(file.attributeOf(label, one) ?? '')
+  const meanings = wordsOf(file.attributeOf(label, 'flag_meanings') ?? '').map(meaningOf)
+  const [values, masks] = [attribute('flag_values'), attribute('flag_masks')]
+  const told = new Map(
+    values.length === meanings.length ? values.map((value, i) => [value, meanings[i]]) : [],
   )
-  return new Map(values.length === meanings.length ? values.map((value, i) => [value, meanings[i]]) : [])
+  // Each bit is a condition of its own.
+  const bad = masks
+    .filter((_, i) => !GOOD_MEANINGS.has(meanings[i]))
+    .reduce<number>((all, mask) => all | Number(mask), 0)
+  const isMasked = told.size === 0 && masks.length > 0 && masks.length === meanings.length
+  const isNumber = (flag: string | number): boolean => /^\d+$/.test(String(flag))
+  const isUsual = others[label] !== undefined || label.endsWith('_QC')
+  if (!isUsual && !isMasked && told.size === 0 && cells.some(isNumber)) doubt('unknownFlags', label)
+  const unchecked = new Set([...told.keys()].filter((flag) => UNCHECKED.has(told.get(flag)!)))
+  doubt('unchecked', label, cells.filter((flag) => unchecked.has(flag)).length)
+  const isGood = (flag: string | number): boolean => {
+    if (told.size > 0 && (flags !== null || told.has(flag))) return GOOD_MEANINGS.has(told.get(flag) ?? '')
+    if (isMasked) return (Number(flag) & bad) === 0
+    return isNumber(flag)
+      ? (others[label] ?? OCEANSITES_GOOD).includes(Number(flag))
+      : isGoodMeaning(String(flag))
+  }
+  const judged = new Map<string | number, boolean>()
+  return (index) => {
+    const flag = cells[cells.length === 1 ? 0 : index]
+    return entryOf(judged, flag, () => isGood(flag))
+  }
 }
 
 /** Variables of flags that the attributes of a variable name. */
@@ -117,24 +118,3 @@ const referencesOf = (file: NetcdfFile, name: string): string[] =>
   REFERENCES.flatMap((attribute) => wordsOf(file.attributeOf(name, attribute) ?? '')).filter((one) =>
     FLAG_NAME.test(one),
   )
-
-interface Meanings {
-  readonly isGood: (flag: number) => boolean
-  unchecked: readonly number[]
-}
-
-/** Which flags are good by their own words; null where these tell nothing. */
-function meaningsOf(flags: Variable): Meanings | null {
-  const meanings = wordsOf(flags.text('flag_meanings')).map(meaningOf)
-  const [values, masks] = ['flag_values', 'flag_masks'].map(flags.numbers)
-  const which = (all: readonly number[], known: ReadonlySet<string>): number[] =>
-    all.filter((_, i) => known.has(meanings[i]))
-  if (values.length > 0 && values.length === meanings.length) {
-    const good = which(values, GOOD_MEANINGS)
-    return { isGood: (flag) => good.includes(flag), unchecked: which(values, UNCHECKED) }
-  }
-  if (masks.length === 0 || masks.length !== meanings.length) return null
-  // Each bit is a condition of its own.
-  const bad = masks.filter((_, i) => !GOOD_MEANINGS.has(meanings[i])).reduce((all, mask) => all | mask, 0)
-  return { isGood: (flag) => (flag & bad) === 0, unchecked: [] }
-}

@@ -1,12 +1,12 @@
 /** Files of a source as bytes (plain, gzip, UTF-8, UTF-16) and JSON, bounded in number, size and nesting. */
-import { createGunzip, gunzipSync } from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 import { join } from 'node:path'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
 import doubts from '../doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
 import { LF, decode } from './fields.ts'
-import { codeInWords } from '../../system/file-faults.ts'
+import { codeInWords, errorCode } from '../../system/file-faults.ts'
 import { UnfitFile, readRegularFileSync } from '../../system/regular-files.ts'
 
 /** Largest file after decompression: it is held in memory whole, and a small .gz can hold any amount. */
@@ -36,7 +36,7 @@ export async function listFolder(folder: string, levels = 1): Promise<FolderList
     }
   } catch (error) {
     if (error instanceof BuildError) throw error
-    const code = codeOfError(error)
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new BuildError(`${folder}: cannot be read (${code})`)
   }
@@ -172,22 +172,17 @@ function fromUtf16(bytes: Buffer): Buffer {
 }
 
 async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {
-  try {
-    return gunzipSync(stored, { maxOutputLength: maxBytes })
-  } catch (error) {
-    if (codeOfError(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(path, maxBytes)
-  }
-  // The stream hands over what it had before the fault; `gunzipSync` gives all or nothing.
   const chunks: Buffer[] = []
   let length = 0
+  const stream = createGunzip({ chunkSize: 2 ** 20 })
+  stream.end(stored)
   try {
-    const stream = createGunzip()
-    stream.end(stored)
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       length += chunk.length
       if (length > maxBytes) throw tooLarge(path, maxBytes)
       chunks.push(chunk)
     }
+    return Buffer.concat(chunks)
   } catch (error) {
     if (error instanceof BuildError) throw error
   }
@@ -202,10 +197,6 @@ async function decompress(path: string, stored: Buffer, file: FileReport, maxByt
 
 function tooLarge(path: string, maxBytes: number): BuildError {
   return new BuildError(`${path}: larger than ${maxBytes} bytes; split it`)
-}
-
-function codeOfError(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
 }
 
 /** Levels of lists and objects; real answers have six. */
