@@ -139,20 +139,16 @@ export function connectionsWithin(
   openFiles: number | null,
   log: LogLine,
 ): { maxConnections: number; maxListeners: number } {
-  if (openFiles === null) return { maxConnections: connections, maxListeners: listeners }
-  const possible = openFiles - OTHER_FILES - threads * FILES_PER_THREAD
-  const share = possible / (connections + listeners)
-  if (share >= 1) return { maxConnections: connections, maxListeners: listeners }
+  const possible = (openFiles ?? Infinity) - OTHER_FILES - threads * FILES_PER_THREAD
+  const share = Math.min(1, possible / (connections + listeners))
   const [maxConnections, maxListeners] = [connections, listeners].map((each) =>
     Math.max(1, Math.floor(each * share)),
   )
   // Somewhat fewer are not worth a warning.
-  if (share > 0.9) return { maxConnections, maxListeners }
-  log(
-    `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}: ` +
-      `this process may have ${openFiles} files open (ulimit -n)`,
-    'warning',
-  )
+  if (share <= 0.9) {
+    const taken = `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}`
+    log(`${taken}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
+  }
   return { maxConnections, maxListeners }
 }
 

@@ -7,7 +7,7 @@ import type { Asked } from './asked.ts'
 import { ApiError } from '../operation/errors.ts'
 import type { Exchange, LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
-import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
+import { partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
 import { errorAnswer, errorIdOf, FAULT, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Counters } from './counters.ts'
@@ -224,7 +224,7 @@ export function sendLong(
       const length = lengthOf(pieces)
       // A long body stays in pieces, unless it is kept or a part of it is asked for.
       const isOne = range !== '' || length <= MOST_KEPT_BYTES
-      const body = isOne && pieces.length > 1 ? [joined(pieces, length)] : pieces
+      const body = isOne && pieces.length > 1 ? [Buffer.concat(pieces, length)] : pieces
       const kept = encoding !== null ? plain : isOne ? body[0] : null
       if (kept !== null) keep(kept, more)
       return partOf(request, fieldsOf(encoding, more), format, body, range)

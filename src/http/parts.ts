@@ -74,13 +74,3 @@ export function partOf(
     body: [body[0].subarray(part.from, part.to)],
   }
 }
-
-export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
-}

@@ -4,7 +4,6 @@
  * one there is never much more than its reader has taken.
  */
 import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../http/long-messages.ts'
-import { joined } from '../http/parts.ts'
 import { ApiError } from '../operation/errors.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { LongAnswer } from './long-answer.ts'
@@ -62,7 +61,7 @@ export class Job {
   readonly asked: Asked
   readonly request: LongRequest
   answer: LongAnswer | null = null
-  coder: Coder | null = null
+  coder: Transform | null = null
   /** When it was asked for, and when it began, in ms of the clock. */
   readonly askedAt: number
   begunAt = 0
@@ -132,7 +131,7 @@ export class LongQueue {
   /** All is sent, or nobody reads it any more. */
   leave(job: Job): void {
     for (const jobs of [this.#waiting, this.#working, this.#idle]) jobs.delete(job)
-    job.coder?.close()
+    job.coder?.destroy()
     if (this.#waiting.size + this.#begun > 0) this.#workSoon()
     else if (this.#expiry !== null) {
       clearInterval(this.#expiry)
@@ -228,8 +227,8 @@ export class LongQueue {
     job.plainBytes += piece.length
     if (job.plainBytes <= MOST_KEPT_BYTES) job.plain.push(piece)
     else job.plain = []
-    job.coder ??= coderOf(request.encoding, (bytes) => this.#out(job, new Uint8Array(bytes)))
-    job.coder.write(piece, isLast).then(
+    job.coder ??= coderOf(request.encoding).on('data', (bytes) => this.#out(job, new Uint8Array(bytes)))
+    compress(job.coder, piece, isLast).then(
       () => {
         job.isCoding = false
         this.#afterPiece(job)
@@ -267,7 +266,8 @@ export class LongQueue {
   #sendWhole(job: Job, pieces: readonly Uint8Array<ArrayBuffer>[]): void {
     const { answer, request, plainBytes } = job
     const isKept = request.encoding !== null && plainBytes <= MOST_KEPT_BYTES
-    const plain = isKept ? joined(job.plain, plainBytes) : null
+    // A copy, as a pool that is handed over would be lost to its thread.
+    const plain = isKept ? new Uint8Array(Buffer.concat(job.plain, plainBytes)) : null
     job.pieces = null
     const headers = new Uint8Array(answer!.headers)
     const transferred = [...pieces, ...(plain === null ? [] : [plain])].map(({ buffer }) => buffer)
@@ -301,31 +301,16 @@ function countOf(jobs: ReadonlySet<Job>, client: number): number {
 /** The fastest of each format. */
 const LEVEL = 1
 
-export interface Coder {
-  /** Resolves when the bytes are taken, with `isLast` when all are out. They may be reused then. */
-  write(bytes: Uint8Array, isLast: boolean): Promise<void>
-  close(): void
+/** Resolves when the bytes are taken, with `isLast` when all are out. */
+async function compress(coder: Transform, bytes: Uint8Array, isLast: boolean): Promise<void> {
+  if (isLast) {
+    coder.end(bytes)
+    await once(coder, 'end')
+  } else
+    await new Promise<void>((done, fail) => coder.write(bytes, (error) => (error ? fail(error) : done())))
 }
 
-/** `onBytes` gets compressed bytes as they come. */
-function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void): Coder {
-  const stream = streamOf(encoding)
-  stream.on('data', onBytes)
-  return {
-    async write(bytes, isLast) {
-      if (isLast) {
-        stream.end(bytes)
-        await once(stream, 'end')
-      } else
-        await new Promise<void>((done, fail) =>
-          stream.write(bytes, (error) => (error ? fail(error) : done())),
-        )
-    },
-    close: () => void stream.destroy(),
-  }
-}
-
-function streamOf(encoding: Encoding): Transform {
+function coderOf(encoding: Encoding): Transform {
   return encoding === 'gzip'
     ? createGzip({ level: LEVEL })
     : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })

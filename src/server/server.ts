@@ -9,7 +9,7 @@ import { QuotaExchange } from '../access/quota-exchange.ts'
 import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
-import { findFreePort, openPort } from '../http/port.ts'
+import { openPort } from '../http/port.ts'
 import { routeNames } from '../http/request-counts.ts'
 import { ROUTED } from '../routes.ts'
 import { collectSoon } from '../system/thread.ts'
@@ -60,8 +60,6 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) surroundings.log(engine.warning, 'warning')
   for (const { found, advice } of settingsWarnings(config)) surroundings.log(`${found}; ${advice}`, 'warning')
-  // A taken port is reported before anything is loaded.
-  await findFreePort(config.host, config.port, API_ADDRESS)
   const store = config['quota-store']
   const { random = () => 0.5 } = surroundings
   const server = new RunningServer(
@@ -144,10 +142,7 @@ export class RunningServer {
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))
     this.#workers = this.#makeWorkers(common)
-    this.#long = new LongThread({
-      log,
-      workers: () => this.#workers.threads,
-    })
+    this.#long = new LongThread({ log, workers: () => this.#workers.threads })
     this.#reloader = this.#makeReloader(common)
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
     this.#report = reportOf(config.snapshots)
