@@ -133,7 +133,7 @@ function pathWithoutSocket(view) {
     },
     new KeyRing(KeyRing.build([])),
   )
-  path.setView(view)
+  path.hold([view], 1)
   return path
 }
 

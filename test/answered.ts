@@ -160,7 +160,7 @@ export class AskedPath {
     soon?: (work: () => void) => void,
   ) {
     this.path = new PathHere({ ...optionsOf(keys.length), ...options }, keysOf(keys), soon)
-    this.path.setView(view)
+    this.path.hold([view], 1)
   }
 
   get(url: string, headers: AskedHeaders = {}, method = 'GET'): Answered {

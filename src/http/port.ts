@@ -65,7 +65,7 @@ export async function findFreePort(
     await once(probe.listen({ host, port, exclusive: true }), 'listening')
     return (probe.address() as AddressInfo).port
   } catch (error) {
-    throw ListenError.of(error as Error, host, port, options)
+    throw new ListenError(host, port, error as Error, options)
   } finally {
     probe.close()
   }
@@ -100,19 +100,15 @@ export class ListenError extends Error {
   readonly reason: string
 
   /** With `options` the error advises which of them to change. */
-  static of(
-    error: NodeJS.ErrnoException,
+  constructor(
     host: string,
     port: number,
+    { code, message }: NodeJS.ErrnoException,
     options: AddressOptions | null = null,
-  ): ListenError {
-    const reason = error.code ?? error.message
-    return new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
-  }
-
-  constructor(host: string, port: number, reason: string, advice: string | null = null) {
+  ) {
+    const reason = code ?? message
     const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
-    super(advice === null ? what : `${what}; ${advice}`)
+    super(options === null ? what : `${what}; ${adviceOn(reason, options)}`)
     this.reason = reason
   }
 }

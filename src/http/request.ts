@@ -90,10 +90,6 @@ export class RequestPath {
     this.#options.stream?.listeners.keysChanged()
   }
 
-  setView(view: View): void {
-    this.hold([view], 1)
-  }
-
   /** Serves the last of `views`, and the earlier ones to those who pin them. `most`: how many are held. */
   hold(views: readonly View[], most: number): void {
     this.#held.hold(views, most)

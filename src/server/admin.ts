@@ -104,7 +104,7 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
   server.timeout = options.unreadTimeoutMs ?? UNREAD_TIMEOUT_MS
   const { host, port } = options
   await once(server.listen(port, host), 'listening').catch((error: unknown) => {
-    throw ListenError.of(error as Error, host, port, ADMIN_ADDRESS)
+    throw new ListenError(host, port, error as Error, ADMIN_ADDRESS)
   })
   return {
     port: (server.address() as AddressInfo).port,

@@ -135,7 +135,7 @@ test('One that was begun goes on from its own snapshot when another one is serve
     const whole = await path.getLater(`/v2${target}`, KEYED)
     assert.ok(whole.isLater)
     const [going, waiting] = [1, 2].map(() => path.getLater(`/v2${target}`, KEYED))
-    path.path.setView(otherView)
+    path.path.hold([otherView], 1)
     for (const answer of [await going, await waiting]) {
       assert.equal(answer.headers['x-snapshot-id'], view.dataset.snapshotId)
       assert.equal(answer.headers.etag, whole.headers.etag)

@@ -64,7 +64,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void) {
     onFault: (fault: string) => void faults.push(fault),
   }
   const path = new RequestPath(options, keysOf([KEY]))
-  path.setView(oneView)
+  path.hold([oneView], 1)
   const engine = loadEngine(kind).create((exchange) => path.handle(exchange), surroundingsOf())
   const port = await engine.listen('127.0.0.1', 0)
   end(() => {
@@ -140,7 +140,7 @@ for (const kind of SLOW_ENGINES) {
       const before = get(PARQUET)
       await until(() => long.counts.waiting + long.counts.begun > 0, 'not asked')
       await thread.open(two, [])
-      path.setView(twoView)
+      path.hold([twoView], 1)
       thread.hold([two])
       assert.equal((await before).headers['x-snapshot-id'], one.id)
       const after = await get(PARQUET)

@@ -111,7 +111,7 @@ export class NodeEngine extends BaseEngine {
     try {
       await once(this.#server.listen(options), 'listening')
     } catch (error) {
-      throw ListenError.of(error as Error, host, port)
+      throw new ListenError(host, port, error as Error)
     }
     return (this.#server.address() as AddressInfo).port
   }

@@ -53,8 +53,8 @@ export class UwsEngine extends BaseEngine {
   listen(host: string, port: number): Promise<number> {
     this.#app!.listen(host, port, (token) => (this.#token = token === false ? null : token))
     if (this.#token !== null) return Promise.resolve(this.#binding.us_socket_local_port(this.#token))
-    const reason = 'the address is in use, not of this machine, or not permitted'
-    return Promise.reject(new ListenError(host, port, reason))
+    const message = 'the address is in use, not of this machine, or not permitted'
+    return Promise.reject(new ListenError(host, port, { name: '', message }))
   }
 
   protected closePort(): void {
