@@ -9,11 +9,10 @@ import type { BuildReport } from './build-report.ts'
 import { type Catalog, type RegistryEntry, readCatalog } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 import { type Hold, type KeptSnapshot, listKept, readHold } from '../snapshot/retained.ts'
 import { readPublished } from './publishing/publish-to-prefix.ts'
 import { type SourceState, readRegistryFile, readStates, unite } from './source-state.ts'
-import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
+import { readManifest, readPart } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 
 /** Where a larger share of what the folder has would be lost, the sources are broken. */
@@ -69,7 +68,7 @@ export async function readBase(out: string, fresh: boolean, warn: (message: stri
   const hold = readHold(out)
   const manifest = await baseManifest(out, hold)
   const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
-  const catalog = manifest === null || entry === undefined ? null : await loadCatalog(out, entry)
+  const catalog = manifest === null || entry === undefined ? null : await readPart(out, entry, readCatalog)
   const folder = manifest === null || catalog === null ? null : { manifest, catalog }
   return {
     folder,
@@ -101,11 +100,6 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
   )
 }
 
-async function loadCatalog(out: string, entry: Manifest['parts'][number]): Promise<Catalog> {
-  const { bytes } = await loadPart(out, entry)
-  return readCatalog(decodePart(bytes, entry.file), entry.file)
-}
-
 /** What `read` gives; null with a warning for a file that is not whole. */
 async function orWarn<T>(
   read: () => T | Promise<T>,
@@ -134,7 +128,11 @@ async function registryOf(
   for (const { manifest } of listKept(out).toReversed()) {
     const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
     if (entry === undefined) continue
-    const kept = await orWarn(() => loadCatalog(out, entry), 'its ids are taken from other snapshots', warn)
+    const kept = await orWarn(
+      () => readPart(out, entry, readCatalog),
+      'its ids are taken from other snapshots',
+      warn,
+    )
     if (kept !== null) lists.push(kept.registry())
   }
   return unite(lists)

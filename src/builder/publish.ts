@@ -57,22 +57,22 @@ export async function publish(
   const { out, sources, now } = options
   const { hold } = base
   const { asOf } = gathered
-  const mark = isMadeUp(sources) ? { demo: true } : {}
-  const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
+  const content = { asOf, ...(isMadeUp(sources) && { demo: true }), parts }
+  const { id, bytes } = encodeManifest(content)
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)
   writeRegistryFile(out, identified.registry, lock)
-  await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
+  await exported(options, { id, ...content }, hold !== null, lock)
   keepManifest(out, id, bytes, lock)
   if (elsewhere === null) {
     if (hold === null) publishManifest(out, bytes, lock)
     else syncFolder(out)
-    return { id, asOf, ...mark, parts, published: hold === null }
+    return { id, ...content, published: hold === null }
   }
   syncFolder(out)
   const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
-  return { id, asOf, ...mark, parts, published: readHold(out) === null, outcome }
+  return { id, ...content, published: readHold(out) === null, outcome }
 }
 
 /**

@@ -4,7 +4,7 @@
  * too steep waves, values that do not change, a dead sea, spikes and jumps. Adapters keep the limits of
  * single measures.
  */
-import { MEASURES } from '../sea/columns.ts'
+import { MEASURES, MISSING_U16, type Codes } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
 import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
@@ -70,7 +70,6 @@ export const IMPOSSIBLE = {
 } as const
 
 const NO_HEIGHT = MEASURES.significantHeight.missing
-const NO_MAXIMUM = MEASURES.maximumHeight.missing
 const NO_PERIOD = MEASURES.period.missing
 const NO_DIRECTION = MEASURES.direction.missing
 const NO_WATER = MEASURES.waterTemperature.missing
@@ -90,41 +89,29 @@ export function removeImpossible(
   isControlled: boolean,
   report: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
-  const { significantHeight, maximumHeight, period, peakPeriod } = columns
-  for (let row = 0; row < length; row++) {
-    if (period[row] !== 0 && peakPeriod[row] !== 0) continue
-    report('zeroPeriod')
-    if (period[row] === 0) period[row] = NO_PERIOD
-    if (peakPeriod[row] === 0) peakPeriod[row] = NO_PERIOD
-  }
-  for (const codes of [columns.swellPeriod, columns.windWavePeriod]) {
+  const { significantHeight, maximumHeight, windSpeed, gustSpeed } = columns
+  const takeOut = (what: keyof typeof IMPOSSIBLE, codes: Codes, isImpossible: IsImpossible): void => {
     for (let row = 0; row < length; row++) {
-      if (codes[row] !== 0) continue
-      report('zeroPeriod')
-      codes[row] = NO_PERIOD
+      if (codes[row] === MISSING_U16 || !isImpossible(codes[row], significantHeight[row])) continue
+      report(what)
+      codes[row] = MISSING_U16
     }
   }
+  for (const name of ['period', 'peakPeriod', 'swellPeriod', 'windWavePeriod'] as const)
+    takeOut('zeroPeriod', columns[name], (code) => code === 0)
   if (isControlled) return
-  for (const [codes, fastest] of [
-    [columns.windSpeed, FASTEST_WIND],
-    [columns.gustSpeed, FASTEST_GUST],
-  ] as const) {
-    for (let row = 0; row < length; row++) {
-      if (codes[row] === MEASURES.windSpeed.missing || codes[row] <= fastest * CENTI) continue
-      report('wind')
-      codes[row] = MEASURES.windSpeed.missing
-    }
-  }
-  for (let row = 0; row < length; row++) {
-    const maximum = maximumHeight[row]
-    const height = significantHeight[row]
-    if (maximum === NO_MAXIMUM || height === NO_HEIGHT) continue
-    if (maximum < height) report('low')
-    else if (maximum > MOST_OVER_SIGNIFICANT * (height + HEIGHT_ROUNDING_MM)) report('high')
-    else continue
-    maximumHeight[row] = NO_MAXIMUM
-  }
+  takeOut('wind', windSpeed, (code) => code > FASTEST_WIND * CENTI)
+  takeOut('wind', gustSpeed, (code) => code > FASTEST_GUST * CENTI)
+  takeOut('low', maximumHeight, (code, height) => height !== NO_HEIGHT && code < height)
+  takeOut(
+    'high',
+    maximumHeight,
+    (code, height) => code > MOST_OVER_SIGNIFICANT * (height + HEIGHT_ROUNDING_MM),
+  )
 }
+
+/** @param height the row's significant height, or `NO_HEIGHT`, which is above all others */
+type IsImpossible = (code: number, height: number) => boolean
 
 /** Time of the newest reading of a batch up to `latest`, −1 when there is none. */
 export function newestReading(

@@ -15,31 +15,16 @@ interface Described {
   readonly more?: readonly [title: string, meanings: { readonly [name: string]: string }]
 }
 
-/** A command that ends by itself. A signal ends it as it ends any other process. */
-export interface Command extends Described {
-  run(config: never, positionals: string[]): Promise<void>
-}
+/** `run` ends by itself: a signal ends it as it ends any other process. `serve` goes on until a signal stops it. */
+type Running<Config> =
+  | { run(config: Config, positionals: string[]): Promise<void> }
+  | { serve(config: Config, stops: Stops, signals: Signals): Promise<void> }
 
-/** A command that goes on until a signal stops it. */
-export interface Service extends Described {
-  serve(config: never, stops: Stops, signals: Signals): Promise<void>
-}
+export type Command = Described & Running<never>
 
 export function command<const S extends Settings>(
-  definition: Described & {
-    readonly settings: S
-    run(config: ConfigOf<S>, positionals: string[]): Promise<void>
-  },
+  definition: Described & { readonly settings: S } & Running<ConfigOf<S>>,
 ): Command {
-  return definition
-}
-
-export function service<const S extends Settings>(
-  definition: Described & {
-    readonly settings: S
-    serve(config: ConfigOf<S>, stops: Stops, signals: Signals): Promise<void>
-  },
-): Service {
   return definition
 }
 

@@ -13,21 +13,13 @@ import { BuildError } from '../system/build-error.ts'
 import { hasOwner } from '../system/faults.ts'
 import { inWords, isSystemFault } from '../system/file-faults.ts'
 import { isAddress } from '../access/keys-object.ts'
-import {
-  asUsageError,
-  describe,
-  helpWidth,
-  valuesOf,
-  variableOf,
-  type Command,
-  type Service,
-} from './command.ts'
+import { asUsageError, describe, helpWidth, valuesOf, variableOf, type Command } from './command.ts'
 import { expectFolder, usualDataFolder } from './data-folder.ts'
 import { ServerFailure, Stops, type Signals } from './signals.ts'
 import { logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 
 /** Loading all commands takes ten times as long as Node itself does to start. */
-type Module = () => Promise<{ readonly COMMANDS: { readonly [name: string]: Command | Service } }>
+type Module = () => Promise<{ readonly COMMANDS: { readonly [name: string]: Command } }>
 
 const building: Module = () => import('./build.ts')
 const folders: Module = () => import('./folders.ts')
@@ -208,12 +200,7 @@ async function dispatch(argv: readonly string[], signals: Signals): Promise<void
   }
 }
 
-async function runFound(
-  parser: Parser,
-  usage: string,
-  found: Command | Service,
-  signals: Signals,
-): Promise<void> {
+async function runFound(parser: Parser, usage: string, found: Command, signals: Signals): Promise<void> {
   const { config, given } = valuesOf(parser, found.settings, usualDataFolder)
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
   if (format !== undefined && level !== undefined) setLog(format, level, true)

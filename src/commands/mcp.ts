@@ -19,7 +19,7 @@ import { SWELL_NAMES } from '../sea/columns.ts'
 import { ageText, DAY, HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'
 import { Type } from '../sources/schema.ts'
-import { service } from './command.ts'
+import { command } from './command.ts'
 import { AdviceError, plainText, ToolCall } from './mcp-call.ts'
 import { clock, note, programVersion } from './surroundings.ts'
 
@@ -38,7 +38,7 @@ const INCLUDE = EXTRA_GROUPS.join(',')
 const INSTRUCTIONS =
   'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
 
-const mcp = service({
+const mcp = command({
   settings: {
     url: setting('URL', 'address of the API', 'http://127.0.0.1:8080/v2', apiAddress),
     key: setting('KEY', 'key of the API; in its variable other users cannot see it', '', orNull(apiKey)),

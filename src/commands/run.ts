@@ -15,7 +15,7 @@ import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
-import { service } from './command.ts'
+import { command } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { findFreePort } from '../http/port.ts'
 import { API_ADDRESS } from '../server/serve-settings.ts'
@@ -25,7 +25,7 @@ import { clock, isTerminal, logSettings, note, print, random } from './surroundi
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
 type Build = (signal: AbortSignal) => Promise<void>
 
-const run = service({
+const run = command({
   settings: RUN_SETTINGS,
   more: ['Kinds of sources, each as KIND:PATH:', KIND_HELP],
   serve: runAll,

@@ -11,7 +11,7 @@ import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { StoreError } from '../snapshot/store/store.ts'
 import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/faults.ts'
-import { service } from './command.ts'
+import { command } from './command.ts'
 import { findFreePort } from '../http/port.ts'
 import { expectFolder } from './data-folder.ts'
 import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
@@ -37,7 +37,7 @@ const SERVE_ALONE_SETTINGS = {
   ),
 } as const
 
-const serve = service({
+const serve = command({
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
   serve: async (config, stops, signals) => {

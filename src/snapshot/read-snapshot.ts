@@ -140,21 +140,15 @@ function roomFor({ file, bytes }: PartEntry): Uint8Array {
   }
 }
 
-/** @throws SnapshotError as `loadSnapshot` does */
-export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
-  expectSize(dir, entry)
-  const part = { entry, bytes: roomFor(entry) }
-  await readParts(dir, [part], null)
-  return part
-}
-
 /** What `read` makes of a part, checked as a server does. @throws SnapshotError for a bad part */
 export async function readPart<T>(
   dir: string,
   entry: PartEntry,
   read: (part: Part, file: string) => T,
 ): Promise<T> {
-  const { bytes } = await loadPart(dir, entry)
+  expectSize(dir, entry)
+  const bytes = roomFor(entry)
+  await readParts(dir, [{ entry, bytes }], null)
   return read(decodePart(bytes, entry.file), entry.file)
 }
 

@@ -15,9 +15,8 @@ import type { MeasureRows } from '../../src/index/buckets.ts'
 import { isDirection, type Aggregation } from '../../src/index/statistics.ts'
 import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
 import { zone } from '../../src/sea/zones.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
-import { loadPart, loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
+import { loadSnapshot, readManifest, readPart } from '../../src/snapshot/read-snapshot.ts'
 import { lockFolder, publishManifest } from '../../src/snapshot/write-snapshot.ts'
 import { temporaryFolder } from '../live.ts'
 import { build, fakeSource, type FakeBuoy, type FakeRow, northBuoy } from './fake_source.ts'
@@ -213,7 +212,7 @@ test('What the tz database says of later months is not in the part of a year tha
     await build([fakeSource(zones.map((timezone, i) => buoyOf(i + 1, timezone, rows)))], folder)
     const manifest = (await readManifest(folder))!
     const entry = manifest.parts.find(({ kind }) => kind === 'aggregates')!
-    const { meta } = decodePart((await loadPart(folder, entry)).bytes, entry.file)
+    const { meta } = await readPart(folder, entry, (part) => part)
     const { aggregates } = (await viewOf(folder)).dataset
     zones.forEach((name, ordinal) =>
       assert.ok(aggregates.knows(2016, ordinal, zone(name) ?? assert.fail()), `${end}: ${name} is known`),

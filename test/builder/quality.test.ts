@@ -64,6 +64,8 @@ const LIMITS: [name: MeasureName, given: number[], stay: number[], said: string[
   ['maximumHeight', [999, 1000, 3885, 3886], [1000, 3885], ['low', 'high'], []],
   ['period', [0, 1, 8000], [1, 8000], ['zeroPeriod'], ['zeroPeriod']],
   ['peakPeriod', [0, 1, 9000], [1, 9000], ['zeroPeriod'], ['zeroPeriod']],
+  ['swellPeriod', [0, 1, 9000], [1, 9000], ['zeroPeriod'], ['zeroPeriod']],
+  ['windWavePeriod', [0, 1, 9000], [1, 9000], ['zeroPeriod'], ['zeroPeriod']],
   ['windSpeed', [30_000, 30_001], [30_000], ['wind'], []],
   ['gustSpeed', [35_000, 35_001], [35_000], ['wind'], []],
 ]

@@ -1,8 +1,8 @@
 /** The commands, all loaded, for tests that look at their options. */
-import type { Command, Service } from '../../src/commands/command.ts'
+import type { Command } from '../../src/commands/command.ts'
 import { COMMANDS } from '../../src/commands/dispatch.ts'
 
-export const LOADED: { readonly [name: string]: Command | Service } = Object.fromEntries(
+export const LOADED: { readonly [name: string]: Command } = Object.fromEntries(
   await Promise.all(
     Object.entries(COMMANDS).map(
       async ([name, [module]]) => [name, (await module()).COMMANDS[name]] as const,

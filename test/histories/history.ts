@@ -13,10 +13,9 @@ import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
 import { readForecast, readMonth, readPasses, readTides } from '../../src/snapshot/part-kinds.ts'
 import type { Part, PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { type Manifest } from '../../src/snapshot/manifest.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { type KeptSnapshot, listKept, readHold, setPinned } from '../../src/snapshot/retained.ts'
-import { loadPart, readManifest } from '../../src/snapshot/read-snapshot.ts'
+import { readManifest, readPart } from '../../src/snapshot/read-snapshot.ts'
 import { Chance } from '../chance.ts'
 import { doWork, type Work } from './work.ts'
 import { built, shown, type Refusal, type State } from './model.ts'
@@ -372,7 +371,7 @@ export class History {
   async #contentOf({ asOf, parts }: Manifest): Promise<object> {
     const decoded: (PartEntry & { part: Part })[] = []
     for (const entry of parts)
-      decoded.push({ ...entry, part: decodePart((await loadPart(this.#dir, entry)).bytes, entry.file) })
+      decoded.push({ ...entry, part: await readPart(this.#dir, entry, (part) => part) })
     const read = <T>(kind: string, how: (part: Part, file: string) => T): T | null => {
       const found = decoded.find((one) => one.kind === kind)
       return found === undefined ? null : how(found.part, 'f')

@@ -337,7 +337,7 @@ const BROKEN: { readonly [name: string]: [content: string | object, reason: RegE
   'short.json': [marine({ hourly: { time: [RUN], wave_height: [] } }), /not have one value for each time/],
   'word.json': [marine({ hourly: { time: [RUN], wave_height: ['1'] } }), /not a number/],
   'place.json': [marine({ latitude: 91 }), /not on the globe/],
-  'zone.json': [marine({ utc_offset_seconds: 1e9 }), /not an offset/],
+  'zone.json': [marine({ utc_offset_seconds: 86_401 }), /not an offset/],
   'second.json': [[MARINE, { hourly: 1 }], /hourly is not an object/],
   'row.json': [griddap({ hs: 'm' }, [['2026-03-27T00:00:00Z', 1, 2]]), /another number of fields/],
   'column.json': [{ table: { columnNames: ['time', 'hs'], rows: [] } }, /no column latitude/],

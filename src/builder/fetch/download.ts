@@ -15,11 +15,9 @@ import {
   type WebAnswer,
   type WebClient,
 } from '../../snapshot/store/web-request.ts'
+import { TEMPORARY_PREFIX } from '../../snapshot/write-snapshot.ts'
 import { errorCode } from '../../system/file-faults.ts'
 import { randomName } from '../../system/replace-file.ts'
-
-/** Temporary files begin with a dot, so that no adapter takes one for data. */
-export const TEMPORARY_PREFIX = '.part-'
 
 const MAX_REDIRECTS = 5
 const HEAD_BYTES = 1024
@@ -115,6 +113,7 @@ async function store(wanted: DownloadRequest, { headers, body }: WebAnswer): Pro
     throw new RequestFault('comes in an encoding that was not asked for')
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  // Its name begins with a dot, so that no adapter takes it for data.
   const temporary = join(dirname(path), `${TEMPORARY_PREFIX}${randomName()}-${basename(path)}`)
   const stored = counter(maxBytes)
   // An open under way would make the file again after its removal, so it ends before anything can fail.

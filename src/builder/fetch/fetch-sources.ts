@@ -2,7 +2,7 @@
  * Keeps a source's folder up to date with its network's servers, gently. A file that cannot be fetched stays
  * in use; a hidden index holds what the servers told about each file, and says which files are due.
  */
-import { existsSync, readdirSync, rmSync, statSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -24,13 +24,13 @@ import { errorCode, isSystemFault } from '../../system/file-faults.ts'
 import { makeFolder, readRegularFileSync } from '../../system/regular-files.ts'
 import { LockError, lockInTurn, type Lock } from '../../system/lock.ts'
 import { owningStrayFaults } from '../../system/faults.ts'
-import { download, TEMPORARY_PREFIX, type DownloadRequest, type Validators } from './download.ts'
+import { TEMPORARY_PREFIX, writeDurably } from '../../snapshot/write-snapshot.ts'
+import { download, type DownloadRequest, type Validators } from './download.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import type { LogLine } from '../../system/log.ts'
 import type { Content, Download } from '../../sources/configuration-schema.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { compareText } from '../../system/text.ts'
-import { randomName } from '../../system/replace-file.ts'
 
 const LOCK_FILE = '.fetching.lock'
 /** How long to wait for another builder that fetches into the same folder. */
@@ -425,8 +425,6 @@ export function readIndex(folder: string): Index {
 }
 
 function writeIndex(folder: string, index: Index): void {
-  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
   const entries = [...index].sort(([a], [b]) => compareText(a, b))
-  writeFileSync(temporary, `${JSON.stringify(entries)}\n`)
-  renameSync(temporary, join(folder, INDEX_FILE))
+  writeDurably(folder, INDEX_FILE, Buffer.from(`${JSON.stringify(entries)}\n`))
 }

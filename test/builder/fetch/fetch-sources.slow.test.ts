@@ -348,7 +348,7 @@ test('What a killed fetch left and a damaged index do no harm.', async (t) => {
   origin.files.set('/a.csv', GOOD)
   const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'sub/a.csv' }])
   mkdirSync(join(folder, 'sub'), { recursive: true })
-  writeFileSync(join(folder, 'sub', '.part-1-a.csv'), 'half')
+  writeFileSync(join(folder, 'sub', '.tmp-1-a.csv'), 'half')
   writeFileSync(join(folder, '.fetched.json'), '[["x"')
   assert.equal((await fetch()).fetched, 1)
   assert.deepEqual(readdirSync(join(folder, 'sub')), ['a.csv'])
