@@ -20,10 +20,11 @@ import { compileInto } from './compile.mjs'
 const CONCURRENCY = { fast: 4, slow: 6, nightly: 3 }
 /** These begin first, in this order, since they take longest: otherwise one core would wait for them at the end. */
 const FIRST = [
-  'test/web/',
   'test/package/',
+  'test/web/',
+  'test/long/',
   'test/faults/workers',
-  'test/builder/publishing/faults',
+  'test/builder/publishing/',
   'test/access/keys-changes',
   'test/faults/',
   'test/attacks/',
@@ -62,7 +63,7 @@ function slowness() {
 
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
 /** Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both engines. */
-const DOES_MORE = /\brounds\(|\bSLOW_ENGINES\b|'\.\/browser\.ts'/
+const DOES_MORE = /\brounds\(|\b(SLOW_ENGINES|BY_NIGHT)\b|'\.\/browser\.ts'/
 const isOf = (tier, file) =>
   tierOf(file) === tier || (tier === 'nightly' && DOES_MORE.test(readFileSync(file, 'utf8')))
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { AddressCounters } from '../../src/access/address-counters.ts'
+import { BY_NIGHT, rounds } from '../rounds.ts'
 import { inThreads } from './threads.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
@@ -45,7 +46,8 @@ test('addresses are placed by HalfSipHash-2-4 with the seed of the process, as i
   assert.notDeepEqual(seeds[0], seeds[1])
 })
 
-test('a million addresses in an hour have each their own count, in 48 MB that never grow', () => {
+test('up to a million addresses in an hour have each their own count, in 48 MB that never grow', () => {
+  const count = rounds(200_000, 1_000_000)
   const buffer = AddressCounters.allocate()
   assert.ok(buffer.byteLength <= 48_000_000)
   const addresses = new AddressCounters(buffer)
@@ -53,14 +55,14 @@ test('a million addresses in an hour have each their own count, in 48 MB that ne
   let second = 0
   const text = (at: number): string =>
     at % 2 === 0 ? ipv4Text(at * 4099) : `2001:${(at >>> 16).toString(16)}:${(at & 0xffff).toString(16)}::1`
-  for (let at = 0; at < 1_000_000; at++) if (addresses.take(text(at), 2, NOON) === 1) fresh++
-  for (let at = 0; at < 1_000_000; at++) if (addresses.take(text(at), 2, NOON + 1800) === 0) second++
+  for (let at = 0; at < count; at++) if (addresses.take(text(at), 2, NOON) === 1) fresh++
+  for (let at = 0; at < count; at++) if (addresses.take(text(at), 2, NOON + 1800) === 0) second++
   // Two may share a count by chance of the hash: once in hundreds of runs.
-  assert.ok(fresh >= 999_998, `${fresh}`)
-  assert.ok(second >= 999_998, `${second}`)
+  assert.ok(fresh >= count - 2, `${fresh}`)
+  assert.ok(second >= count - 2, `${second}`)
 })
 
-test('more addresses than places share the least busy counts: nobody fails, and the busy keep theirs', () => {
+test('more addresses than places share the least busy counts', { skip: BY_NIGHT }, () => {
   const addresses = counters()
   for (let call = 0; call < 500; call++) addresses.take('192.0.2.1', 1000, NOON)
   for (let at = 0; at < 3_500_000; at++) {

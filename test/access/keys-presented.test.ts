@@ -8,7 +8,7 @@ import { RawClient, type Answer } from '../http/raw_client.ts'
 import { awayFromTheHour } from '../api/hour.ts'
 import { startLive } from '../live.ts'
 import { smallSnapshot } from './turned_clock.ts'
-import { missing } from '../http/server_for_tests.ts'
+import { missing, SLOW_ENGINES } from '../http/server_for_tests.ts'
 import { rounds } from '../rounds.ts'
 
 const snapshots = await smallSnapshot()
@@ -111,7 +111,7 @@ const MESSAGES = {
 /** Any run of characters that begins like a key. */
 const LIKE_A_KEY = /gsw_[0-9A-Za-z]{8}/i
 
-for (const engine of ['uws', 'node'] as const) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, a key in any form is accepted, missing or invalid as documented, and written down nowhere.`,
     { skip: missing(engine), timeout: 600_000 },
@@ -212,7 +212,7 @@ test(
   },
 )
 
-for (const engine of ['uws', 'node'] as const) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, calls without a key are charged to the client that a trusted proxy names, and to nobody it does not.`,
     { skip: missing(engine), timeout: 600_000 },

@@ -9,7 +9,7 @@ import { AddressCounters } from '../../src/access/address-counters.ts'
 import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 import { AskedPath, viewOf } from '../answered.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { missing, SLOW_ENGINES } from '../http/server_for_tests.ts'
 import { adminOf, Client, type Reply, startLive } from '../live.ts'
 import { awayFromTheHour } from './hour.ts'
 
@@ -21,7 +21,7 @@ const snapshots = await smallSnapshot()
 const remaining = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining'])
 
 test('The open explorer', async (outer) => {
-  for (const engine of ENGINES) {
+  for (const engine of SLOW_ENGINES) {
     await outer.test(
       `over ${engine} gives a script nothing without a browser's headers, and with forged ones what its address has.`,
       { skip: missing(engine) },

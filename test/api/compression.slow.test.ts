@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { smallSnapshot } from '../access/turned_clock.ts'
 import { ask, startLive, type Live, type Reply } from '../live.ts'
-import { missing } from '../http/server_for_tests.ts'
+import { missing, SLOW_ENGINES } from '../http/server_for_tests.ts'
 
 const snapshots = await smallSnapshot()
 
@@ -32,7 +32,7 @@ async function askUntilCompressed(live: Live, path: string, coding: string): Pro
 
 const DECOMPRESS = { gzip: gunzipSync, br: brotliDecompressSync }
 
-for (const engine of ['uws', 'node'] as const) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, an answer that is asked for again comes compressed to those who take it.`,
     { skip: missing(engine) },

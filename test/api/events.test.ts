@@ -6,7 +6,7 @@ import { startServer } from '../../tools/live_server.ts'
 import { rollback } from '../../src/snapshot/retained.ts'
 import { FULL_RETRY_SECONDS } from '../../src/http/event-streams.ts'
 import { build, fakeSource, LATER_WORLD, SMALL_WORLD } from '../builder/fake_source.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { missing, SLOW_ENGINES } from '../http/server_for_tests.ts'
 import { Client, folderOfFile, type Live } from '../live.ts'
 import { EventClient, type EventData } from './event_client.ts'
 
@@ -41,7 +41,7 @@ const NO_CHANGES: EventData['changes'] = {
   forecast: false,
 }
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   describe(`events of the ${engine} engine`, { skip: missing(engine) }, () => {
     const ends: (() => Promise<void>)[] = []
     let live: Live

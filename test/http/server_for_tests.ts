@@ -12,7 +12,7 @@ const X_TEST = 'x-test' as HeaderName
 const X_MISSING = 'x-missing' as HeaderName
 
 export const ENGINES = ['uws', 'node'] as const
-/** Of these the slow tier tries one, and the nightly tier both. */
+/** Tests of whole servers try one of these by day, and both at night. */
 export const SLOW_ENGINES = ENGINES.slice(0, rounds(1, 2))
 
 /** A reason to skip where the native binary has no build for this machine; false where it loads. */

@@ -148,7 +148,7 @@ test('A long month is checked in slices of at most 65,536 values, and refused fo
     ['waterTemperature', -501],
     ['waterTemperature', 4501],
   ] as const) {
-    for (const row of [0, 65_535, 65_536, 131_072, rows - 1]) {
+    for (const row of name === 'period' ? [0, 65_535, 65_536, 131_072, rows - 1] : [65_536]) {
       const why = new RegExp(`: ${name} has a value outside its limits$`)
       assert.throws(() => finish(checkOf(monthWith(rows, name, row, code))), why, `${name} ${row}`)
     }

@@ -53,6 +53,14 @@ const GIVEN: { readonly [kind: string]: string } = {
   demo: 'East Hatteras 41001/0 2014-01-01T00:00:00Z',
 }
 
+/** What a source gives at the beginning of a year, with one row of each buoy. */
+const firstRows = (source: Source, year: number): Promise<Recording> =>
+  recordSource(
+    { read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(year) / 1000 }) },
+    1,
+    1,
+  )
+
 function firstOf({ buoys, rows, forecasts, harbours }: Recording): string {
   const places = forecasts.map(({ lat, values }) =>
     [lat, values.waveHeight?.join(), values.waveDirection?.join()].join(' '),
@@ -70,10 +78,7 @@ for (const kind of KINDS) {
     const { entry, commands } = exampleOf(kind)
     assert.equal(entry.kind, kind)
     const source = openKind(kind, entry.folder === undefined ? '' : join(root, entry.folder), entry.options)
-    const dated: Source = {
-      read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2025, 0, 1) / 1000 }),
-    }
-    const recording = await recordSource(dated, 1, 1)
+    const recording = await firstRows(source, 2025)
     assert.ok(firstOf(recording).includes(GIVEN[kind]), firstOf(recording))
     assert.deepEqual([recording.bad, [...recording.skipped]], [[], []])
     const given = commands.flatMap((command) => [...command.matchAll(/--source (\w+)(?::(\S+))?/g)])
@@ -115,10 +120,7 @@ test('The command of demo:scale makes as many buoys as it says.', async () => {
   const { commands } = exampleOf('demo')
   const [, argument] = /--source demo:(scale,\S+)/.exec(commands.join('\n')) ?? assert.fail('no command')
   const source = openKind('demo', argument)
-  const dated: Source = {
-    read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2024, 0, 1) / 1000 }),
-  }
-  const { buoys } = await recordSource(dated, 1, 1)
+  const { buoys } = await firstRows(source, 2024)
   assert.equal(buoys.length, 5)
 })
 

@@ -79,24 +79,20 @@ const { what: COLUMNS } = texts.columns
 
 class Recorder extends RecordingSink {
   readonly byFeed = new Map<string, Row[]>()
-  readonly #most: number
-
-  constructor(most: number) {
-    super()
-    this.#most = most
-  }
+  /** Rows of a feed that are kept. */
+  most = Infinity
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {
     const key = `${this.records[buoy].identifier}/${feed}`
     const rows = this.byFeed.get(key) ?? []
     this.byFeed.set(key, rows)
-    for (let i = 0; i < batch.length && rows.length < this.#most; i++) rows.push(rowOf(batch, i))
+    for (let i = 0; i < batch.length && rows.length < this.most; i++) rows.push(rowOf(batch, i))
   }
 }
 
 /** Reads a whole source, and keeps so many rows of each buoy. */
 export async function recordSource(source: Source, maxBadShare = 1, most = Infinity): Promise<Recording> {
-  const sink = new Recorder(most)
+  const sink = Object.assign(new Recorder(), { most })
   const { sources, passes, forecasts, harbours, spots } = sink
   const recording: Recording = {
     sources,

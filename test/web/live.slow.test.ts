@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
+import { BY_NIGHT } from '../rounds.ts'
 import { until } from '../until.ts'
 import { NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
 
@@ -77,7 +78,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     assert.deepEqual(errors, [])
   })
 
-  await t.test('keeps the row in its place that the visitor looks at in the list', async (t) => {
+  await t.test('keeps the row in its place that the visitor looks at', { skip: BY_NIGHT }, async (t) => {
     const small = { viewport: { width: 1100, height: 420 } }
     const { page } = await visit(t, browser, live, `#key=${live.key}`, small, NO_MAP)
     await dot(page, 'live')
@@ -96,7 +97,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
   })
 
-  await t.test('asks every minute where the server gives no events, and says how old it is', async (t) => {
+  await t.test('asks every minute without events, and says its age', { skip: BY_NIGHT }, async (t) => {
     const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
     let isAway = false
     await takeForCurrent(page)
@@ -123,7 +124,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     assert.notEqual(await age.textContent(), old, 'ages go on')
   })
 
-  await t.test('leaves its connection while it is hidden, and is up to date when it is seen', async (t) => {
+  await t.test('leaves its connection while it is hidden', { skip: BY_NIGHT }, async (t) => {
     const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
     await page.evaluate(`location.hash = 'key=${live.key}&buoy=anglet'`)
     await page.locator('.latest').waitFor()
