@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
-import { codeLimits, codeOf, missingColumn, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
+import { codeLimits, codeOf, missingColumn, NO_CODE, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
 import { EXPECTED } from '../measures.ts'
 
 test('Every measure has its scale and limits, and the codes within them fit and are never the missing one.', () => {
@@ -60,19 +60,19 @@ test('A batch holds the rows that were added, missing where nothing was set, wha
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 9 }),
-      fc.array(rows, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.tuple(fc.nat(9), rows), { minLength: 1, maxLength: 3 }),
       (capacity, fills) => {
         const batch = new RowBatch(capacity)
-        for (const fill of fills) {
-          batch.clear()
-          assert.equal(batch.length, 0)
-          for (const [index, { time, values }] of fill.entries()) {
-            assert.equal(batch.add(time), index)
-            for (const [name, code] of Object.entries(values))
-              batch.columns[name as MeasureName][index] = code
+        const held: { time: number; values: { [name in MeasureName]?: number } }[] = []
+        for (const [kept, fill] of fills) {
+          held.splice(kept, Infinity, ...fill)
+          batch.clear(Math.min(kept, batch.length))
+          for (const { time, values } of fill) {
+            const codes = MEASURE_NAMES.map((name) => values[name] ?? NO_CODE)
+            batch.addCodes(time, MEASURE_NAMES, Int32Array.from(codes))
           }
-          assert.equal(batch.length, fill.length)
-          for (const [index, { time, values }] of fill.entries()) {
+          assert.equal(batch.length, held.length)
+          for (const [index, { time, values }] of held.entries()) {
             assert.equal(batch.time[index], time)
             for (const name of MEASURE_NAMES) {
               assert.equal(batch.columns[name][index], values[name] ?? MEASURES[name].missing)

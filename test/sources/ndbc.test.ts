@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
+import { SWELL_NAMES } from '../../src/sea/columns.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { FIXTURES, folderOf, identifiersOf, placesOf, record, rowLines } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -580,8 +581,9 @@ test('A summary joins the nearest sample of its height and average period within
         SUMMARY_HEADER,
         '2023 09 28 10 16 1.5 1.2 12.0 0.9 4.0 NNW   N N/A 6.2 95\n',
         '2023 09 28 10 14 1.5 0.1 11.0 0.9 4.0   S   S N/A 6.2 95\n',
-        '2023 09 28 11 00 2.0 1.9 0.00  MM  MM  MM NNE N/A 7.7 95\n',
-        '2023 09 28 12 20 1.1 1.0 10.0 0.3 3.0 E-W ene N/A 5.0 95\n',
+        '2023 09 28 10 44 1.5 0.1 11.0 0.9 4.0   S   S N/A 6.2 95\n',
+        '2023 09 28 10 40 2.0 1.9 0.00  MM  MM  MM NNE N/A 7.7 95\n',
+        '2023 09 28 12 20 1.1 1.2 10.0 0.3 3.0 E-W ene N/A 5.0 95\n',
         '2023 09 28 13 00 1.2 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
         '2023 09 28 13 21 1.0 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
         '2023 09 28 13 00 1.0  MM   MM  MM  MM  MM  MM N/A 5.0 95\n',
@@ -592,26 +594,19 @@ test('A summary joins the nearest sample of its height and average period within
   })
   const { rows, skipped, bad, doubts } = await record(openNdbc, folder)
   assert.deepEqual([bad, doubts], [[], []])
-  const parts = [
-    'swellHeight',
-    'swellPeriod',
-    'swellDirection',
-    'windWaveHeight',
-    'windWaveDirection',
-  ] as const
   assert.deepEqual(
-    fieldsOf(rows.get('41001/1'), 'time', ...parts).map(([time, ...values]) => [
+    fieldsOf(rows.get('41001/1'), 'time', ...SWELL_NAMES).map(([time, ...values]) => [
       String(time).slice(11, 16),
       ...values,
     ]),
     [
-      ['10:00', 0.1, 11, 180, 0.9, 180],
-      ['10:30', 1.2, 12, 337.5, 0.9, 0],
-      ['11:00', 1.9, 0, undefined, undefined, 22.5],
-      ['12:00', 1, 10, undefined, 0.3, 67.5],
-      ['12:10', undefined, undefined, undefined, undefined, undefined],
-      ['13:00', undefined, undefined, undefined, undefined, undefined],
-      ['14:00', undefined, undefined, undefined, undefined, undefined],
+      ['10:00', 0.1, 11, 180, 0.9, 4, 180],
+      ['10:30', 1.2, 12, 337.5, 0.9, 4, 0],
+      ['11:00', 1.9, 0, undefined, undefined, undefined, 22.5],
+      ['12:00', 1.2, 10, undefined, 0.3, 3, 67.5],
+      ['12:10', undefined, undefined, undefined, undefined, undefined, undefined],
+      ['13:00', undefined, undefined, undefined, undefined, undefined, undefined],
+      ['14:00', undefined, undefined, undefined, undefined, undefined, undefined],
     ],
   )
   assert.deepEqual(Object.fromEntries(skipped), {
