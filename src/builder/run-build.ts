@@ -4,7 +4,7 @@
  * but its id, slug and rows return with it. The same input upon the same folder gives the same bytes.
  */
 import { join } from 'node:path'
-import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
+import { TEMPORARY_PREFIX, makeOutput, underLock } from '../snapshot/write-snapshot.ts'
 import { randomName } from '../system/replace-file.ts'
 import { type Base, type BuildOptions, keptApart, readBase } from './build-base.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -27,8 +27,7 @@ import { stateParts } from './source-state.ts'
 export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now, report, fresh = false, publishTo = null } = options
   makeOutput(out)
-  const lock = lockFolder(out)
-  try {
+  return underLock(out, async (lock) => {
     // Leftovers go before anything is written: on a full disk they would make every later build fail.
     removeLeftovers(out)
     collectGarbage(out, keep, now, lock.isHeld, (id) => stateParts(out, id))
@@ -41,10 +40,8 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
     const publishing = elsewhere && (await beginIfThere(elsewhere, lock))
     const found = await readBase(out, fresh, (message) => report.warn(message))
     const base = keptApart(options, found)
-    return await build(options, base, { lock, elsewhere, publishing })
-  } finally {
-    lock.release()
-  }
+    return build(options, base, { lock, elsewhere, publishing })
+  })
 }
 
 async function build(options: BuildOptions, base: Base, work: PublishingWork): Promise<BuiltSnapshot> {

@@ -8,7 +8,7 @@ import { type ConfigOf, type Setting, text, UsageError } from '../server/setting
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { openStore } from '../snapshot/store/store-address.ts'
 import { StoreError, type Store } from '../snapshot/store/store.ts'
-import { lockFolder } from '../snapshot/write-snapshot.ts'
+import { underLock } from '../snapshot/write-snapshot.ts'
 import { BUILD_SETTINGS, PUBLISH_SETTINGS } from './build-settings.ts'
 import type { Configuration } from '../sources/configuration.ts'
 import { KIND_HELP, openSource } from '../sources/kinds.ts'
@@ -122,17 +122,17 @@ const publish = command({
     const store = openPublishing('URL', url)
     const { Prefix } = await import('../builder/publishing/prefix.ts')
     const publishing = await import('../builder/publishing/publish-to-prefix.ts')
-    const lock = lockFolder(dir)
     try {
-      const prefix = new Prefix(store, config['single-writer'])
-      const begun = await publishing.beginPublishing({ dir, prefix, now: clock(), log: note }, lock)
-      const pending = publishing.pendingSnapshot(begun)
-      if (pending === null) throw noSnapshot(dir, 'publish')
-      const outcome = await publishing.publishSnapshot(begun, pending)
-      if (outcome !== null) print(`published snapshot ${pending.id}`)
-      print(publishing.outcomeText(outcome, prefix.address))
+      await underLock(dir, async (lock) => {
+        const prefix = new Prefix(store, config['single-writer'])
+        const begun = await publishing.beginPublishing({ dir, prefix, now: clock(), log: note }, lock)
+        const pending = publishing.pendingSnapshot(begun)
+        if (pending === null) throw noSnapshot(dir, 'publish')
+        const outcome = await publishing.publishSnapshot(begun, pending)
+        if (outcome !== null) print(`published snapshot ${pending.id}`)
+        print(publishing.outcomeText(outcome, prefix.address))
+      })
     } finally {
-      lock.release()
       await store.close()
     }
   },

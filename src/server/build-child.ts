@@ -76,7 +76,7 @@ async function follow(child: ChildProcess, out: string, limit: number): Promise<
   // Processes that the build started may still run.
   killGroup(child, 'SIGKILL')
   if (code === 0) return
-  if (signal !== null) clearLeftovers(out)
+  if (signal !== null) await clearLeftovers(out)
   if (isLate) throw new BuildError(`the build took longer than ${limit} s (--build-timeout) and was ended`)
   if (code === 2) throw new UsageError('the build refused its arguments: the line above names the option')
   throw new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`)

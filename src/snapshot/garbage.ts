@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PART_KINDS, SnapshotError, type PartEntry } from './snapshot-format.ts'
 import { MANIFEST_FILE } from './manifest.ts'
-import { TEMPORARY_PREFIX, lockFolder } from './write-snapshot.ts'
+import { TEMPORARY_PREFIX, underLock } from './write-snapshot.ts'
 import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from './retained.ts'
 
 /** Longer than any reader takes to load a snapshot. */
@@ -95,16 +95,7 @@ export function removeLeftovers(dir: string): void {
   }
 }
 
-/** Removes what a killed builder left half-written, unless another one is at work. */
-export function clearLeftovers(dir: string): void {
-  try {
-    const lock = lockFolder(dir)
-    try {
-      removeLeftovers(dir)
-    } finally {
-      lock.release()
-    }
-  } catch {
-    // The next build clears leftovers, too.
-  }
+/** Removes what a killed builder left half-written, unless another one is at work: the next build does it, too. */
+export async function clearLeftovers(dir: string): Promise<void> {
+  await underLock(dir, async () => removeLeftovers(dir)).catch(() => {})
 }

@@ -20,7 +20,7 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 import { errorCode } from '../system/file-faults.ts'
 import type { Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
-import { lockFolder, lostLock, publishManifest, syncFolder, writeDurably } from './write-snapshot.ts'
+import { lostLock, publishManifest, syncFolder, underLock, writeDurably } from './write-snapshot.ts'
 import { MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest, decodeManifest } from './manifest.ts'
 import { type PublishedManifest, verifyParts } from './read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -212,15 +212,6 @@ export function rollback(dir: string, id: string | null, now: number): Promise<R
     publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
   })
-}
-
-async function underLock<T>(dir: string, work: (lock: Lock) => Promise<T>): Promise<T> {
-  const lock = lockFolder(dir)
-  try {
-    return await work(lock)
-  } finally {
-    lock.release()
-  }
 }
 
 /** @param held the snapshot that the lost manifest named, where the hold still names it */

@@ -44,6 +44,16 @@ export function lockFolder(dir: string): Lock {
   )
 }
 
+/** Runs `work` while others are kept from writing to `dir`. @throws BuildError as `lockFolder` does */
+export async function underLock<T>(dir: string, work: (lock: Lock) => Promise<T>): Promise<T> {
+  const lock = lockFolder(dir)
+  try {
+    return await work(lock)
+  } finally {
+    lock.release()
+  }
+}
+
 /** @throws BuildError while another process holds it */
 export function lockOf(dir: string, file = 'builder.lock'): Lock {
   try {
