@@ -6,9 +6,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { totalmem } from 'node:os'
-import { pipeline, type Readable, type Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { UnpackrStream } from 'msgpackr'
+import type { decodeIter } from 'msgpackr'
+// Without the native code that the whole package loads. Its types do not know the export.
+import * as unpacking from 'msgpackr/unpack'
 import { RowBatch } from '../../sea/row-batch.ts'
 import { MEMORY_SIGNAL, PACKED, type LastMessage, type Message } from './messages.ts'
 import type { FileReport, Report, Sink, Source, SourceLimits, SourceOptions } from '../source.ts'
@@ -199,7 +201,8 @@ async function follow(
     words = (words + text).slice(-LAST_WORDS_CHARACTERS)
   })
   // A message of more than 64 MiB is a fault, too.
-  const messages = pipeline(output, new UnpackrStream(PACKED), () => undefined)
+  const { decodeIter: decoded } = unpacking as unknown as { decodeIter: typeof decodeIter }
+  const messages = Readable.from(decoded(output, PACKED))
   try {
     for await (const message of messages as AsyncIterable<Message>) {
       stall.refresh()

@@ -174,7 +174,7 @@ function fromUtf16(bytes: Buffer): Buffer {
 async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
-  const stream = createGunzip({ chunkSize: 2 ** 20 })
+  const stream = createGunzip({ chunkSize: 2 ** 16 })
   stream.end(stored)
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
