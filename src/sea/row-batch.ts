@@ -87,6 +87,14 @@ export class RowBatch {
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) this.#named[i][row] = codes[i]
   }
 
+  /** Adds all rows of another batch. */
+  append({ length, time, columns }: RowBatch): void {
+    while (this.length + length > this.time.length) this.#grow()
+    this.time.set(time.subarray(0, length), this.length)
+    for (const name of MEASURE_NAMES) this.columns[name].set(columns[name].subarray(0, length), this.length)
+    this.length += length
+  }
+
   /** Takes out the rows from one on; the columns are filled anew, since `add` would do it row by row. */
   clear(from = 0): void {
     for (const name of MEASURE_NAMES) this.columns[name].fill(MEASURES[name].missing, from, this.length)

@@ -53,9 +53,9 @@ test('Measured waves, water in kelvin and wind in metres a second become a readi
     { name: 'Golfe du Lion', source: 'Météo-France', identifier: '61002', lat: 42.102, lng: 4.7031 },
   ])
   assert.deepEqual(rowTable(rows), [
-    '61002/0 2024-12-10T00:00:00Z 0.5 - - - - - - - -',
     '61002/0 2024-12-09T04:00:00Z 2.3 - 6 - 0 15.2 44.28 320 63',
     '61002/0 2024-12-09T05:00:00Z - - - - - -0.01 0 - -',
+    '61002/0 2024-12-10T00:00:00Z 0.5 - - - - - - - -',
   ])
 })
 
@@ -85,25 +85,25 @@ test('Malformed lines are reported with file and line, values out of bounds are 
       line(good) +
       'x;y\n' +
       line({ ...good, date: '20240230000000' }) +
-      line({ ...good, lat: 90.5 }) +
+      line({ ...good, numer_sta: 'é' }) +
       line({ ...good, HwaHwa: '2.3m' }) +
       '\n' +
       line({ ...good, date: '20241209050000', HwaHwa: 26, tmer: 15 }) +
       line({ ...good, date: '20241209060000', lat: 'mq', lon: 'mq' }) +
       line({ ...good, date: '20241209070000', HwaHwa: 'mq', PwaPwa: 7 }),
-    'marine.20241210.csv': 'numer_sta;date;lat;lon;\n',
+    'marine.20241210.csv': 'numer_sta;lat;lon;\n',
   })
   const { bad, skipped, rows } = await record(openMeteofrance, folder)
   assert.deepEqual(bad, [
     'marine.20241209.csv:3 wrong number of fields',
-    'marine.20241209.csv:4 no valid station, date or position',
-    'marine.20241209.csv:5 no valid station, date or position',
-    'marine.20241209.csv:6 HwaHwa is not a decimal number',
-    'marine.20241210.csv:1 the header lacks numer_sta, date, lat, lon or HwaHwa',
+    'marine.20241209.csv:4 no valid time',
+    'marine.20241209.csv:5 no valid identifier of a station',
+    'marine.20241209.csv:6 significantHeight is not a number',
+    'marine.20241210.csv:1 the header lacks "date", the time; it has numer_sta, lat, lon',
   ])
   assert.deepEqual(Object.fromEntries(skipped), {
-    'HwaHwa outside 0 to 25 m': 1,
-    'tmer outside -5 to 45 °C': 1,
+    'significantHeight outside 0 to 25 m': 1,
+    'waterTemperature outside -5 to 45 °C': 1,
     'a row without a value': 1,
     'wave values without a significant height': 1,
   })
@@ -115,7 +115,9 @@ test('A buoy that is at two places within hours is two buoys and left out; ISO t
     'marine.20241209.csv':
       HEADER +
       line({ ...LION, date: '20241209040000', HwaHwa: 2 }) +
-      line({ ...LION, date: '20241209100000', HwaHwa: 2, lat: '45.4', lon: '-7.8' }) +
+      line({ ...LION, date: '20241209100000', HwaHwa: 2, lat: '45.4', lon: '-7.8' }),
+    'marine.20241210.csv':
+      HEADER +
       line({ numer_sta: '6200001', date: '2024-12-09T04:00:00Z', HwaHwa: 3, lat: '45.2', lon: '355' }),
   })
   const { rows, buoys, doubts } = await record(openMeteofrance, folder)

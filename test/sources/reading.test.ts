@@ -292,8 +292,8 @@ test('A file beyond the size limit stops the build, before and after decompressi
 const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp][] = [
   ['altimetry', {}, /holds no \.nc/],
   ['cmems', { 'a.txt': '' }, /holds no \.nc/],
-  ['candhis', { 'candhis_stations.csv': 'ID,name,lat,lon\n' }, /holds no data files/],
-  ['meteofrance', { 'notes.txt': 'x' }, /holds no marine\.YYYYMMDD\.csv/],
+  ['candhis', { 'candhis_stations.csv': 'ID,name,lat,lon\n' }, /holds no files that are read: not Candhis_/],
+  ['meteofrance', { 'notes.txt': 'x' }, /holds no files that are read: not marine\.YYYYMMDD\.csv/],
   ['ndbc', { '41001.txt': '' }, /neither activestations\*\.xml nor/],
   ['ndbc', { 'activestations.xml': '<stations></stations>' }, /holds no data files/],
   ['tides', { 'a.json': '{' }, /a\.json: is not JSON/],

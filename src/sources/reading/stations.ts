@@ -162,16 +162,23 @@ export function directionOf(time: ArrayLike<number>, length: number): number {
   return direction
 }
 
+/** The numbers of rows by time, those of one time as they came. */
+export function orderOf({ length, time }: RowBatch): Uint32Array {
+  const order = new Uint32Array(length).map((_, i) => i)
+  return directionOf(time, length) === 1 ? order : order.sort((a, b) => time[a] - time[b])
+}
+
 /** How many of a buoy's times have two wave heights, and the first of these. */
-function timesWithTwoHeights({ length, time, columns: { significantHeight: heights } }: RowBatch): {
+function timesWithTwoHeights(rows: RowBatch): {
   times: number
   twice: number
   example: string
 } {
+  const { length, time, columns } = rows
+  const heights = columns.significantHeight
   const found = { times: length, twice: 0, example: '' }
   if (directionOf(time, length) !== 0) return found
-  const order = new Uint32Array(length).map((_, i) => i).sort((a, b) => time[a] - time[b])
-  order.forEach((row, i) => {
+  orderOf(rows).forEach((row, i, order) => {
     const before = order[i - 1]
     if (i === 0 || time[before] !== time[row]) return
     found.times--

@@ -57,7 +57,7 @@ export interface TextForm {
 const COMMA = 44
 const BEYOND_ASCII = /[\u0080-\u00ff]/
 /** "Hs (m)", "Hs (Hm0)(m)" and "Hs [m]": a name with its unit. */
-const NAME_WITH_UNIT = /^(.*?) ?[([]([^()[\]]*)[)\]]$/
+export const NAME_WITH_UNIT = /^(.*?) ?[([]([^()[\]]*)[)\]]$/
 
 /** Lines in which a header may stand. */
 const MOST_PREAMBLE = 500

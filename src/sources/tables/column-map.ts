@@ -109,7 +109,7 @@ export type TableOptions = Static<typeof TABLE_OPTIONS>
 export interface ColumnMap {
   info: SourceInfo
   /** Stations that the map lists; those beside the tables are added when they are read. */
-  known: Map<string, BuoyRecord>
+  known: Map<string, Partial<BuoyRecord>>
   tables: MappedTable[]
 }
 
@@ -130,7 +130,7 @@ export function compileMap(kind: string, options: TableOptions = {}): ColumnMap 
   const fail = (place: string, what: string): never => {
     throw new BuildError(`${kind}: options/${place} ${what}`)
   }
-  const known = new Map<string, BuoyRecord>()
+  const known = new Map<string, Partial<BuoyRecord>>()
   for (const [i, station] of (options.stations ?? []).entries()) {
     if (station.timezone !== undefined && zone(station.timezone) === null)
       fail(`stations/${i}/timezone`, 'is not an IANA time zone')

@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, parseDocument } from '../reading/source-files.ts'
 import { NO_VALUE, numberOf, plainText } from '../reading/units.ts'
-import type { OpenTable } from '../reading/text-table.ts'
+import { NAME_WITH_UNIT, type OpenTable } from '../reading/text-table.ts'
 import type { FileReport, OpenSource } from '../source.ts'
 import { compileMap, type TableSpec } from './column-map.ts'
 import { type Form, readFolder } from './rows.ts'
@@ -120,9 +120,10 @@ export function openJson(
     const names = list(header, whole).map(wordOf)
     const scope = { ...whole, header: names }
     // Only without a map do names of columns count.
-    const labels =
-      values !== undefined ? [] : names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
-    const places = labels.map((key, i): Path => {
+    const keys = values !== undefined ? [] : names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
+    const named = keys.map((key) => NAME_WITH_UNIT.exec(key))
+    const labels = keys.map((key, i) => named[i]?.[1] ?? key)
+    const places = keys.map((key, i): Path => {
       const step = { key, index: names.length > 0 ? i : -1, pick: null, column: null }
       return { fromDocument: false, steps: [step] }
     })
@@ -132,11 +133,11 @@ export function openJson(
     return [
       {
         labels,
-        units: labels.map((_, i) => unitsOf[i] ?? ''),
-        column: (place) =>
-          labels.includes(String(place))
-            ? labels.indexOf(String(place))
-            : places.push(pathOf(String(place))) - 1,
+        units: keys.map((_, i) => unitsOf[i] ?? named[i]?.[2] ?? ''),
+        column(place) {
+          const known = [...keys, ...labels].indexOf(String(place))
+          return known < 0 ? places.push(pathOf(String(place))) - 1 : known % keys.length
+        },
         text: (field) => wordOf(cell(field)),
         number(field) {
           const value = cell(field)

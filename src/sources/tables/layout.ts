@@ -1,7 +1,6 @@
 /** What the columns of a table hold, by the map, by CF standard names and by well-known names. */
 import { basename } from 'node:path'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import type { BuoyRecord } from '../../sea/records.ts'
 import {
   fieldOf,
   isFrom,
@@ -21,6 +20,7 @@ import { conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/unit
 import { type At, type Clock, type MappedTable, offsetSeconds, type ValueSpec } from './column-map.ts'
 import { flagsOf, goodSet, type Info } from './flags.ts'
 import type { OpenTable } from '../reading/text-table.ts'
+import type { FileReport } from '../source.ts'
 
 /** A table of a file, before its columns are known. */
 export interface FoundTable {
@@ -34,6 +34,10 @@ export interface FoundTable {
    * nines mark what is missing. Null for answers of servers, whose times are UTC unless they say otherwise.
    */
   readonly look: (() => OpenTable | null) | null
+  /** The identifier that a cell stands for; null for a row of something else, which it has counted as skipped. */
+  readonly identify?: (cell: string, file: FileReport) => string | null
+  /** Ranks the rows, as in `Sink.rows`. */
+  readonly feed?: number
 }
 
 export interface Layout {
@@ -61,7 +65,7 @@ const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) 
 /** The layout of a table, or what is wrong with its header. */
 export function layoutOf(
   found: FoundTable,
-  known: ReadonlyMap<string, BuoyRecord>,
+  known: ReadonlyMap<string, unknown>,
   doubt: TakeDoubt,
 ): Layout | string {
   const { table, map, path, info } = found
@@ -317,7 +321,7 @@ function chooseColumns(
 }
 
 /** A table's identifier: the longest listed one that begins its file's name, its description's, or that. */
-function identifierOf(path: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
+function identifierOf(path: string, info: Info, known: ReadonlyMap<string, unknown>): string {
   const stem = basename(path).replace(/\.[^.]*$/, '')
   const isFront = (identifier: string): boolean =>
     stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))

@@ -3,15 +3,15 @@
  * stand; they wait in memory, as a buoy is announced with its position before its rows are sent.
  */
 import { basename, join } from 'node:path'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
-import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
+import { MEASURES, type MeasureName } from '../../sea/columns.ts'
+import type { SourceInfo } from '../../sea/records.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { timestampText } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import { dropUnusable, readValues } from '../reading/measured-values.ts'
 import { doubtIgnored, listSource, readText, takeDoubts, type TakeDoubt } from '../reading/source-files.ts'
-import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
+import { IDENTIFIER, orderOf, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { type OpenTable, readTable, STATION_COLUMNS } from '../reading/text-table.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
@@ -75,10 +75,10 @@ export async function readFolder(
     const file = (last = report.file(path))
     const bytes = await readText(path, file, form.maxBytes)
     const doubt = takeDoubts(report, path)
+    const opened = form.open(bytes, path.replace(/\.gz$/i, ''), maps, file)
     // Rows wait until it is known that the file counts.
-    const waiting = new WaitingRows(rows, doubt)
-    for (const table of form.open(bytes, path.replace(/\.gz$/i, ''), maps, file))
-      rows.read(table, known, file, doubt, waiting)
+    const waiting = new WaitingRows(rows, doubt, opened[0]?.feed)
+    for (const table of opened) rows.read(table, known, file, doubt, waiting)
     waiting.end(file.end())
   }
   rows.doubtAbsent(tables)
@@ -89,9 +89,9 @@ export async function readFolder(
 class Rows {
   readonly #report: Report
   readonly #positions = new Stations()
-  /** Numbers of stations, and the rows of each by number and time. */
+  /** Numbers of stations, and the rows of each by number and feed. */
   readonly #numbers = new Map<string, number>()
-  readonly #stations: { batch: RowBatch; rowAt: Map<number, number> }[] = []
+  readonly #stations: RowBatch[][] = []
   #length = 0
   /** Measures of which a row had a value. */
   readonly #found = new Set<MeasureName>()
@@ -103,12 +103,12 @@ class Rows {
   /** Reads the rows of a table into `waiting`. */
   read(
     found: FoundTable,
-    known: ReadonlyMap<string, BuoyRecord>,
+    known: ColumnMap['known'],
     file: FileReport,
     doubt: TakeDoubt,
     waiting: WaitingRows,
   ): void {
-    const { table } = found
+    const { table, identify = String } = found
     const layout = layoutOf(found, known, doubt)
     if (typeof layout === 'string') {
       file.bad(Math.max(table.row(), 1), layout)
@@ -126,7 +126,11 @@ class Rows {
       field < 0 ? given : (table.number(field) ?? NaN) * factor
     let understood = 0
     while (table.next()) {
-      const identifier = typeof station === 'string' ? station : table.text(station)
+      const identifier = typeof station === 'string' ? station : identify(table.text(station), file)
+      if (identifier === null) {
+        understood++
+        continue
+      }
       const text = textOf(table, time.fields)
       // On a wall clock the times before tell which of two hours it is.
       const seconds = entryOf(readers, time.isOfStation ? identifier : '', time.reader)(text)
@@ -158,34 +162,13 @@ class Rows {
     for (const { column, isFound } of measured) if (isFound) this.#found.add(column.name)
   }
 
-  /**
-   * Takes in the rows of a file that counts. If a measure comes twice, the later value counts; one of a row with waves
-   * goes before that of one without. @throws BuildError for more rows than can wait
-   */
-  rows(station: number, { length, time, columns: given }: RowBatch): void {
-    const { batch, rowAt } = (this.#stations[station] ??= { batch: new RowBatch(64), rowAt: new Map() })
-    const has = (columns: RowBatch['columns'], name: MeasureName, row: number): boolean =>
-      columns[name][row] !== MEASURES[name].missing
-    let twice = 0
-    let example = 0
-    for (let from = 0; from < length; from++) {
-      const row = entryOf(rowAt, time[from], () => {
-        if (++this.#length > MAX_ROWS) throw new BuildError(`more than ${MAX_ROWS} rows; split the folder`)
-        return batch.add(time[from])
-      })
-      const { columns } = batch
-      const onlyFills = has(columns, 'significantHeight', row) && !has(given, 'significantHeight', from)
-      let differs = false
-      for (const name of MEASURE_NAMES) {
-        if (!has(given, name, from)) continue
-        const isKnown = has(columns, name, row)
-        differs ||= isKnown && columns[name][row] !== given[name][from]
-        if (!isKnown || !onlyFills) columns[name][row] = given[name][from]
-      }
-      if (differs && twice++ === 0) example = time[from]
-    }
-    const identifier = [...this.#numbers.keys()][station]
-    takeDoubts(this.#report)('twice', `${identifier} at ${timestampText(example)}`, twice)
+  /** Takes in the rows of a file that counts. @throws BuildError for more rows than can wait */
+  rows(station: number, batch: RowBatch, feed = 0): void {
+    this.#length += batch.length
+    if (this.#length > MAX_ROWS) throw new BuildError(`more than ${MAX_ROWS} rows; split the folder`)
+    const feeds = (this.#stations[station] ??= [])
+    const rows = (feeds[feed] ??= new RowBatch(64))
+    rows.append(batch)
   }
 
   doubtAbsent(tables: readonly MappedTable[]): void {
@@ -195,22 +178,46 @@ class Rows {
   }
 
   /** @param file the last one, in which is counted what is skipped of rows that are put together */
-  send(sink: Sink, source: string, known: ReadonlyMap<string, BuoyRecord>, file: FileReport): void {
-    const waiting = new WaitingRows(sink, () => undefined)
-    const codes = new Int32Array(MEASURE_NAMES.length)
+  send(sink: Sink, source: string, known: ColumnMap['known'], file: FileReport): void {
     const handles = this.#positions.announce(sink, source, this.#report, known)
+    const doubt = takeDoubts(this.#report)
     for (const [identifier, handle] of handles) {
-      const { batch } = this.#stations[this.#numbers.get(identifier)!] ?? { batch: new RowBatch(0) }
-      const { length, time, columns } = batch
-      for (let row = 0; row < length; row++) {
-        MEASURE_NAMES.forEach((name, i) => {
-          codes[i] = columns[name][row] === MEASURES[name].missing ? NO_CODE : columns[name][row]
-        })
-        if (dropUnusable(MEASURE_NAMES, codes, file)) waiting.add(handle, time[row], MEASURE_NAMES, codes)
-      }
+      this.#stations[this.#numbers.get(identifier)!]?.forEach((rows, feed) => {
+        const { merged, twice, example } = mergeRows(rows, file)
+        doubt('twice', `${identifier} at ${timestampText(example)}`, twice)
+        if (merged.length > 0) sink.rows(handle, merged, feed)
+      })
     }
-    waiting.end(true)
   }
+}
+
+/**
+ * The rows that have a usable value, by time, those of one time as one. If a measure comes twice, the later value
+ * counts; one of a row with waves goes before that of one without. `twice` counts rows with other values than before.
+ */
+function mergeRows(rows: RowBatch, file: FileReport): { merged: RowBatch; twice: number; example: number } {
+  const { length, time, columns } = rows
+  const found = { merged: new RowBatch(length), twice: 0, example: 0 }
+  const names = rows.names()
+  const codes = new Int32Array(names.length).fill(NO_CODE)
+  const given = names.map((name) => columns[name])
+  const missing = names.map((name) => MEASURES[name].missing)
+  const height = names.indexOf('significantHeight')
+  orderOf(rows).forEach((row, i, order) => {
+    const onlyFills = codes[height] !== NO_CODE && given[height][row] === missing[height]
+    let differs = false
+    for (let j = 0; j < names.length; j++) {
+      const code = given[j][row]
+      if (code === missing[j]) continue
+      differs ||= codes[j] !== NO_CODE && codes[j] !== code
+      if (codes[j] === NO_CODE || !onlyFills) codes[j] = code
+    }
+    if (differs && found.twice++ === 0) found.example = time[row]
+    if (i + 1 < length && time[order[i + 1]] === time[row]) return
+    if (dropUnusable(names, codes, file)) found.merged.addCodes(time[row], names, codes)
+    codes.fill(NO_CODE)
+  })
+  return found
 }
 
 /** Takes a temperature of the deep out of a row. A depth that is not known is that of the surface. */
