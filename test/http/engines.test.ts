@@ -428,6 +428,7 @@ for (const kind of ENGINES) {
       void own.engine.stopListening()
       late.write(request('GET /late'))
       const finished = own.engine.finish(60_000)
+      assert.equal(await Promise.race([finished, delay(200, 'waits')]), 'waits')
       slow.socket.resume()
       assert.equal((await late.answer()).body, 'at /late')
       assert.equal((await slow.answer()).body.length, HUGE_LENGTH)
