@@ -97,6 +97,8 @@ test('Of an incomplete feed only the buoys that are wanted stay, and only those 
     terms: terms('feed', { accepts: ({ identifier }) => identifier !== 'B' }),
   })
   assert.deepEqual((await build(out, [feed], { allowLoss: 1 })).buoys, ['North A'])
+  const south = configured('south', [buoy('South', 'S', 30)], {}, [SOUTH])
+  assert.deepEqual((await build(out, [failing('feed'), south])).buoys, ['North A', 'South S'])
 })
 
 test('A buoy that was taken by its type stays when it is not mentioned, though no snapshot keeps types.', async (t) => {
