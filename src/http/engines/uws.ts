@@ -272,8 +272,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected offer(bytes: Uint8Array): boolean {
     if (this.#isDone) return true
-    const { response } = this
-    const length = this.length
+    const { response, length } = this
     let [hasRoom, isComplete] = [false, false]
     const before = response.getWriteOffset()
     response.cork(() => {
