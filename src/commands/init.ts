@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { data } from '../server/serve-settings.ts'
 import { last, optional, oneOf, orNull, type Setting, setting, text } from '../server/setting.ts'
-import { KIND_OPTIONS } from '../sources/kinds.ts'
+import { KINDS } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
 import { command, readOptions } from './command.ts'
@@ -23,7 +23,7 @@ const INIT_SETTINGS = {
     'KIND',
     'write the example of a kind of source, with its files',
     '',
-    orNull(oneOf([...KIND_OPTIONS.keys()])),
+    orNull(oneOf(Object.keys(KINDS))),
   ),
   station: told('NAME', 'the station of the tables'),
   lat: told('DEGREES', 'its latitude'),

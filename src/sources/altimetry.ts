@@ -35,17 +35,20 @@ import { readTable, STATION_COLUMNS } from './reading/text-table.ts'
 /** Degrees are kept as whole millionths, the digits of the product. */
 const MICRO = 1e6
 
-interface Track {
+/** The columns of a track. */
+const TRACK = {
   /** Epoch seconds. */
-  time: Uint32Array
+  time: Uint32Array,
   /** Millionths of a degree; longitude −180…180. */
-  lat: Int32Array
-  lng: Int32Array
+  lat: Int32Array,
+  lng: Int32Array,
   /** Significant wave height, mm. */
-  height: Uint16Array
+  height: Uint16Array,
   /** 1 where the point is the middle of a box. */
-  box: Uint8Array
+  box: Uint8Array,
 }
+type Track = { [name in keyof typeof TRACK]: InstanceType<(typeof TRACK)[name]> }
+const TRACK_COLUMNS = Object.keys(TRACK) as (keyof Track)[]
 
 const SOURCE = 'Satellite altimetry'
 
@@ -388,14 +391,8 @@ function cycleOf({ passesOfOwnCycle }: Mission, text: string | undefined): Orbit
   return begin >= 0 && end > begin ? ownCycle(Number(match[1]), begin, end, passesOfOwnCycle) : null
 }
 
-const emptyTrack = (count: number): Track => ({
-  time: new Uint32Array(count),
-  lat: new Int32Array(count),
-  lng: new Int32Array(count),
-  height: new Uint16Array(count),
-  box: new Uint8Array(count),
-})
-const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
+const emptyTrack = (count: number): Track =>
+  Object.fromEntries(TRACK_COLUMNS.map((name) => [name, new TRACK[name](count)])) as Track
 
 function slice(track: Track, count: number): Track {
   const cut = emptyTrack(count)

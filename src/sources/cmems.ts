@@ -4,7 +4,7 @@
  * nearest to the best depth counts. A mean period never stands in for `period`.
  */
 import type { Static } from 'typebox'
-import { named, object, Type } from './schema.ts'
+import { named, object, Type } from '../system/schema.ts'
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import type { Fix } from './reading/positions.ts'
 import { join } from 'node:path'

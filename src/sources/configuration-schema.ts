@@ -1,7 +1,7 @@
 /** The form of `groundswell.config.json` (`docs/configuration.md`) as types and JSON schema (draft 7). */
 import type { Static } from 'typebox'
-import { KIND_OPTIONS } from './kinds.ts'
-import { named, object, Type } from './schema.ts'
+import { KINDS } from './kinds.ts'
+import { named, object, Type } from '../system/schema.ts'
 import type { SourceOptions } from './source.ts'
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
@@ -80,7 +80,7 @@ export interface Download extends Omit<FileDownload, 'headers' | 'query'> {
 const SOURCE = object(
   {
     name: NAME,
-    kind: Type.Enum([...KIND_OPTIONS.keys()]),
+    kind: Type.Enum(Object.keys(KINDS)),
     folder: Type.Optional(text(1000)),
     fetch: Type.Optional(Type.Array(FETCH, { minItems: 1, maxItems: 200 })),
     refresh: Type.Optional(DURATION),

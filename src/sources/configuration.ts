@@ -16,7 +16,7 @@ import {
   type FileSource,
   type Secret,
 } from './configuration-schema.ts'
-import { KIND_OPTIONS, openSource } from './kinds.ts'
+import { KINDS, openSource } from './kinds.ts'
 import type { Source, SourceTerms } from './source.ts'
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
@@ -160,7 +160,7 @@ function parseFile(path: string): ConfigurationFile {
   const validate = AJV.compile<ConfigurationFile>(CONFIGURATION_SCHEMA)
   if (!validate(value)) throw faultsOf(path, validate.errors ?? [], '')
   for (const [i, { kind, options }] of value.sources.entries()) {
-    const fits = AJV.compile(KIND_OPTIONS.get(kind) ?? NO_OPTIONS)
+    const fits = AJV.compile(KINDS[kind].options ?? NO_OPTIONS)
     if (options !== undefined && !fits(options))
       throw faultsOf(path, fits.errors ?? [], `/sources/${i}/options`)
   }

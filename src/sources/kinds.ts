@@ -24,7 +24,7 @@ interface Kind {
   readonly help: string
 }
 
-const KINDS: { readonly [kind: string]: Kind } = {
+export const KINDS: { readonly [kind: string]: Kind } = {
   ndbc: { open: openNdbc, help: 'DIR: NDBC text: station list, realtime2, stdmet, latest_obs' },
   candhis: {
     open: openCandhis,
@@ -72,11 +72,6 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
   }
   return known.open(argument, options)
 }
-
-/** Schemas of options by kind; null where a kind takes none. */
-export const KIND_OPTIONS: ReadonlyMap<string, TSchema | null> = new Map(
-  Object.entries(KINDS).map(([kind, { options }]) => [kind, options ?? null]),
-)
 
 /** What follows each `KIND:`, for the help. */
 export const KIND_HELP: { readonly [kind: string]: string } = Object.fromEntries(

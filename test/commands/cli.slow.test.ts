@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { COMMANDS, expectedFault } from '../../src/commands/dispatch.ts'
-import { KIND_OPTIONS } from '../../src/sources/kinds.ts'
+import { KINDS } from '../../src/sources/kinds.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 
 const CLI = new URL('../../dist/cli.js', import.meta.url)
@@ -93,7 +93,7 @@ test('A group without a command lists its commands, and the version is shown.', 
 
 test('Help of a build names the kinds of sources.', () => {
   for (const name of ['build', 'run'])
-    for (const kind of KIND_OPTIONS.keys())
+    for (const kind of Object.keys(KINDS))
       assert.match(helps.get(name)!.stdout, new RegExp(`^  ${kind} +\\S`, 'm'))
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { KIND_OPTIONS } from '../../src/sources/kinds.ts'
+import { KINDS as ALL } from '../../src/sources/kinds.ts'
 import type { SourceOptions } from '../../src/sources/source.ts'
 
 export const textOf = (path: string): string =>
@@ -35,7 +35,7 @@ const PAGES = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)))
   .filter((name) => /^sources(-[a-z]+)*\.md$/.test(name))
   .map((name) => `docs/${name}`)
 const SECTIONS = sectionsOf(PAGES.map(textOf))
-export const KINDS = [...KIND_OPTIONS.keys()]
+export const KINDS = Object.keys(ALL)
 
 interface Entry {
   name: string

@@ -21,7 +21,7 @@ import { knownColumn, readValues } from '../../src/sources/reading/measured-valu
 import { numberAt, codeOf, NO_VALUE, numberOf, valueColumn } from '../../src/sources/reading/units.ts'
 import { epochSeconds, isoTime, timeReader } from '../../src/sources/reading/times.ts'
 import { readText } from '../../src/sources/reading/source-files.ts'
-import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
+import { KINDS, openKind } from '../../src/sources/kinds.ts'
 import { folderOf, recordSource } from './recorder.ts'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
 import { UNCOUNTED } from '../../src/sources/reading/stations.ts'
@@ -301,7 +301,7 @@ const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp]
 
 test('Every kind of source refuses a folder that is not there, and a file in its place, by name', async (t) => {
   const folder = await folderOf(t, { file: '' })
-  for (const kind of [...KIND_OPTIONS.keys()].filter((one) => one !== 'demo')) {
+  for (const kind of Object.keys(KINDS).filter((one) => one !== 'demo')) {
     for (const [name, reason] of [
       ['absent', `there is no folder ${folder}/absent`],
       ['file', `there is no folder ${folder}/file`],

@@ -47,15 +47,7 @@ const EASTWARD = ['ugrd10m', '10u', 'u10', 'ugrd', 'eastward_wind']
 const NORTHWARD = ['vgrd10m', '10v', 'v10', 'vgrd', 'northward_wind']
 const WIND_LABELS = new Set([...LABELS.windSpeed, ...LABELS.windDirection, ...EASTWARD, ...NORTHWARD])
 /** Labels that are by definition where waves come from. */
-const FROM_LABELS = new Set([
-  'wave_direction',
-  'swell_wave_direction',
-  'mwd',
-  'dirpw',
-  'dirpwsfc',
-  'vmdr',
-  'vmdr_sw1',
-])
+const FROM_LABELS = new Set('wave_direction swell_wave_direction mwd dirpw dirpwsfc vmdr vmdr_sw1'.split(' '))
 const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...WIND_LABELS])
 
 export function isKnownLabel(label: string): boolean {

@@ -4,7 +4,7 @@
  * understood is reported and left out whole.
  */
 import type { Static } from 'typebox'
-import { object, Type } from '../schema.ts'
+import { object, Type } from '../../system/schema.ts'
 import { degrees, readTable } from '../reading/text-table.ts'
 import { join } from 'node:path'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'

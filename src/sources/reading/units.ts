@@ -156,18 +156,7 @@ export function plainText(text: string): string {
 }
 
 /** Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC, Météo-France and people. */
-export const NO_VALUE: ReadonlySet<string> = new Set([
-  'NULL',
-  '\\N',
-  'NAN',
-  'N/A',
-  'NA',
-  'MM',
-  'MQ',
-  '-',
-  '--',
-  '---',
-])
+export const NO_VALUE: ReadonlySet<string> = new Set('NULL \\N NAN N/A NA MM MQ - -- ---'.split(' '))
 
 /** Powers of ten that a float holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)

@@ -3,7 +3,7 @@
  * kinds `table`, `json` and `erddap`. What it leaves out is found by well-known names.
  */
 import type { Static } from 'typebox'
-import { named, object, scalar, Type } from '../schema.ts'
+import { named, object, scalar, Type } from '../../system/schema.ts'
 import { conversionOf } from '../reading/units.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import { type Zone, zone } from '../../sea/zones.ts'
