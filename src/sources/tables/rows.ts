@@ -22,8 +22,8 @@ const STATION_LIST = 'stations.csv'
 /** Deeper water, m, is not what swimmers call the water temperature. */
 const MAX_TEMPERATURE_DEPTH_M = 5
 
-/** Rows of a folder, at some 120 bytes each: 570 years of half-hours. */
-const MAX_ROWS = 10_000_000
+/** Rows of a folder, at 30 to 60 bytes each: 2,280 years of half-hours. */
+const MAX_ROWS = 40_000_000
 
 /** A form of files of which each may hold tables. */
 export interface Form {
