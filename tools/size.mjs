@@ -1,23 +1,20 @@
 // How much there is to read: `npm run size` prints lines and files of code room by room, and what a worker
-// imports, with their bounds; it fails where a bound is no longer met that was. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
+// imports, with their bounds; it fails where one is exceeded. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const CODE = /\.(?:tsx?|mjs|js|css|wat)$/
-/**
- * What there may be. `held` bounds are met, and a test sees when one is no longer; the others are where the project is
- * going.
- */
+/** What there may be. */
 const BOUNDS = {
-  program: { lines: 55_000, files: 350, held: false },
-  src: { lines: 46_500, held: false },
-  web: { lines: 8600, held: true },
-  worker: { lines: 16_000, held: true },
-  tests: { lines: 47_000, held: true },
-  tools: { lines: 9500, held: true },
-  docs: { words: 30_000, held: true },
-  allDocs: { words: 38_000, held: true },
+  program: { lines: 55_000, files: 350 },
+  src: { lines: 46_500 },
+  web: { lines: 8600 },
+  worker: { lines: 16_000 },
+  tests: { lines: 47_000 },
+  tools: { lines: 9500 },
+  docs: { words: 30_000 },
+  allDocs: { words: 38_000 },
 }
 
 const linesOf = (file) => readFileSync(file, 'utf8').split('\n').length - 1
@@ -68,9 +65,9 @@ const line = (...cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
 let isOver = false
 
 /** A row of what has a bound: `found` has the same members. */
-function bounded(name, found, { held, ...most }) {
+function bounded(name, found, most) {
   const over = Object.keys(most).filter((what) => found[what] > most[what])
-  if (held && over.length > 0) isOver = true
+  if (over.length > 0) isOver = true
   const bounds = Object.entries(most).map(([what, count]) => `${count} ${what}`)
   line(
     name,
