@@ -18,17 +18,17 @@ export interface HereOptions {
 }
 
 /** As `connect` in `long/thread.ts`, without a thread. */
-function longHere({ viewOf, soon, clock }: HereOptions): LongAnswers {
+function longHere({ viewOf, clock, ...options }: HereOptions): LongAnswers {
   /** Work that is done before a call comes back. */
   const due: (() => void)[] = []
   let isWorking = false
   const queue = new LongQueue({
     faultText,
-    soon: soon ?? ((work) => void due.push(work)),
+    soon: options.soon ?? ((work) => void due.push(work)),
     ...(clock && { clock }),
   })
   const jobs = new Map<number, Job>()
-  const answers = new LongAnswers()
+  const answers = new LongAnswers(options.soon ?? ((work) => work()))
   let take: (message: FromLong) => void = () => {}
   const post = (message: FromLong): void => take(message)
   const tell = (message: ToLong): void => {

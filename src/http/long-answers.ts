@@ -37,6 +37,9 @@ interface LongReply {
 const lengthOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0)
 
+/** Bytes of an answer that go out in one turn of the event loop: the kernel takes megabytes, and others wait meanwhile. */
+const TURN_BYTES = 64 * 1024
+
 const LOST = 'the thread that makes long answers has ended'
 
 class Sending {
@@ -49,6 +52,8 @@ class Sending {
   untaken = 0
   hasRoom = true
   isComplete = false
+  /** Whether more goes out in the next turn. */
+  isDue = false
 
   constructor(reply: LaterReply, said: LongReply) {
     this.reply = reply
@@ -60,6 +65,12 @@ export class LongAnswers {
   #port: LongPort | null = null
   readonly #answers = new Map<number, Sending>()
   #last = 0
+  readonly #soon: (work: () => void) => void
+
+  /** `soon` runs work in the next turn of the event loop. */
+  constructor(soon: (work: () => void) => void = setImmediate) {
+    this.#soon = soon
+  }
 
   /** Takes a new thread, in place of one that has ended. */
   connect(port: LongPort): void {
@@ -130,16 +141,26 @@ export class LongAnswers {
 
   #send(number: number, sending: Sending): void {
     const { reply, pieces } = sending
-    while (pieces.length > 0 && sending.hasRoom && !reply.isOver) {
-      const piece = pieces.shift()!
+    if (sending.isDue) return
+    for (let left = TURN_BYTES; left > 0 && pieces.length > 0 && sending.hasRoom && !reply.isOver;) {
+      const piece = pieces[0].subarray(0, left)
+      if (piece.length === pieces[0].length) pieces.shift()
+      else pieces[0] = pieces[0].subarray(left)
+      left -= piece.length
       sending.untaken += piece.length
       sending.hasRoom = reply.write(piece)
     }
+    sending.isDue = pieces.length > 0
     if (reply.isOver) this.#done(number)
     else if (sending.isComplete && pieces.length === 0) {
       this.#done(number)
       reply.end()
-    } else if (!sending.hasRoom) return
+    } else if (!sending.hasRoom) sending.isDue = false
+    else if (sending.isDue)
+      this.#soon(() => {
+        sending.isDue = false
+        this.#send(number, sending)
+      })
     else if (sending.untaken > 0) {
       this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
       sending.untaken = 0

@@ -274,5 +274,6 @@ test('When the thread is lost, what has not begun is refused, what has begun is 
   assert.equal(begun.read.ending, 'cut')
   assert.match(begun.faults[0], /has ended/)
   whole.read.take(Infinity)
+  await until(() => whole.read.ending !== null, 'not ended')
   assert.deepEqual([whole.read.ending, whole.read.text.length], ['end', 90_000])
 })
