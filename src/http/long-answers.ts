@@ -150,21 +150,24 @@ export class LongAnswers {
       sending.untaken += piece.length
       sending.hasRoom = reply.write(piece)
     }
-    sending.isDue = pieces.length > 0
     if (reply.isOver) this.#done(number)
-    else if (sending.isComplete && pieces.length === 0) {
+    else if (pieces.length > 0) {
+      if (sending.hasRoom) this.#sendSoon(number, sending)
+    } else if (sending.isComplete) {
       this.#done(number)
       reply.end()
-    } else if (!sending.hasRoom) sending.isDue = false
-    else if (sending.isDue)
-      this.#soon(() => {
-        sending.isDue = false
-        this.#send(number, sending)
-      })
-    else if (sending.untaken > 0) {
+    } else if (sending.hasRoom && sending.untaken > 0) {
       this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
       sending.untaken = 0
     }
+  }
+
+  #sendSoon(number: number, sending: Sending): void {
+    sending.isDue = true
+    this.#soon(() => {
+      sending.isDue = false
+      this.#send(number, sending)
+    })
   }
 
   #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {

@@ -24,14 +24,21 @@ interface Stretch {
   offsets: number[]
 }
 
+/** Names that ICU knows, which takes 70 µs to ask; in any case of their letters there is no end of them. */
+const KNOWN = new Set<string>()
+const MOST_KNOWN = 2000
+
 export function isZone(name: string): boolean {
+  if (KNOWN.has(name)) return true
   // Nodes from 22 on take offsets ("+01:00") for zones, too.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
-    return Intl.DateTimeFormat('en', { timeZone: name }) !== null
+    Intl.DateTimeFormat('en', { timeZone: name })
   } catch {
     return false
   }
+  if (KNOWN.size < MOST_KNOWN) KNOWN.add(name)
+  return true
 }
 
 /** Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were UTC. */

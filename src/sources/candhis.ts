@@ -22,6 +22,9 @@ const CAMPAIGN = /^[0-9][0-9A-Z]{4}$/
 const CAMPAIGN_LABEL = /campagne/i
 const TIME_LABEL = /^Date(?:Heure)?$/
 
+const ARCHIVE_FEED = 0
+const REALTIME_FEED = 1
+
 /** Of lists and answers: a year of one campaign has 2 MB, and `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_BYTES = 32 * 2 ** 20
 
@@ -50,6 +53,7 @@ const ROWS: Form = {
   kind: 'candhis',
   files: /^candhis_[0-9a-z]{5}_(?:\d{4}_)?(?:arch|reel)\.csv$|\.json$/i,
   ignored: 'not Candhis_*_arch.csv, Candhis_*_reel.csv or .json',
+  isLast: (path) => ANSWER_FILE.test(path),
   open(bytes, path, [map], file) {
     const table = openFile(bytes, path, file)
     if (table === null) return []
@@ -65,8 +69,7 @@ const ROWS: Form = {
       values: Object.fromEntries(values),
       missing: MISSING,
     }
-    // The archive counts before real time, and the API before files.
-    const feed = (at === 'DateHeure' ? 0 : 2) + (ANSWER_FILE.test(path) ? 0 : 1)
+    const feed = at === 'DateHeure' ? ARCHIVE_FEED : REALTIME_FEED
     return [{ table, map: { ...map, ...spec }, path, info: new Map(), look: null, identify: codeOf, feed }]
   },
 }

@@ -70,7 +70,7 @@ const BUOYS = {
   source: cleanName,
   ...STATION_COLUMNS,
   country: matching((text) => /^([A-Z]{2})?$/.test(text), 'is not two capital letters'),
-  timezone: matching(isKnownZone, 'is not an IANA time zone'),
+  timezone: matching((text) => text === '' || isZone(text), 'is not an IANA time zone'),
   virtual: oneOf('true', 'false', '1', '0', ''),
 }
 const SPOTS = { id: whole(1, 0xffff_ffff), ...PLACE_COLUMNS }
@@ -101,11 +101,6 @@ const CONSTITUENTS = {
     return amplitude
   },
   phase: degrees(360),
-}
-
-const zones = new Set([''])
-function isKnownZone(name: string): boolean {
-  return zones.has(name) || (isZone(name) && zones.add(name) === zones)
 }
 
 export const openCsv: OpenSource = (folder) => ({

@@ -42,7 +42,7 @@ test('Every row of real files of NDBC and Candhis comes out as a naive reading o
     const names = Object.keys(rows[0]).filter((key) => key !== 'time')
     const merged = new Map<number, Row>()
     // At one time the archive counts, and the other feed fills what it has not.
-    for (const feed of [3, 2, 1, 0])
+    for (const feed of [1, 0])
       for (const row of found.rows.get(`${identifier}/${feed}`) ?? []) {
         const time = Date.parse(row.time) / 1000
         merged.set(time, { ...merged.get(time), ...row })

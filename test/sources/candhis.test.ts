@@ -11,7 +11,7 @@ const STATIONS = `ID,name,lat,lon,href,orga
 02B04,La Revellata,42.57,8.65,,
 `
 
-test('Archive and real-time files are read by the names of their columns, as feeds 1 and 3', async (t) => {
+test('Archive and real-time files are read by the names of their columns, as feeds 0 and 1', async (t) => {
   const folder = await folderOf(t, {
     'candhis_stations.csv': STATIONS,
     'Candhis_06403_2022_arch.csv.gz': gzipSync(
@@ -42,13 +42,13 @@ test('Archive and real-time files are read by the names of their columns, as fee
     },
   ])
   assert.deepEqual(rowTable(rows), [
-    '02B04/1 2020-02-29T23:30:00Z 1.5 - - - - - - - -',
+    '02B04/0 2020-02-29T23:30:00Z 1.5 - - - - - - - -',
 
-    '06403/1 2022-01-01T00:00:00Z 0.68 1.18 10.8 12.19 315.63 - - - -',
-    '06403/1 2022-01-01T00:30:00Z 2 3.43 12.2 - 0 - - - -',
+    '06403/0 2022-01-01T00:00:00Z 0.68 1.18 10.8 12.19 315.63 - - - -',
+    '06403/0 2022-01-01T00:30:00Z 2 3.43 12.2 - 0 - - - -',
 
-    '06403/3 2022-01-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
-    '06403/3 2022-01-01T01:30:00Z - - - - - 12.5 - - -',
+    '06403/1 2022-01-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
+    '06403/1 2022-01-01T01:30:00Z - - - - - 12.5 - - -',
   ])
 })
 
@@ -61,8 +61,8 @@ test('The spectral height stands in only where a file has no column of the mean 
   })
   const { rows, skipped } = await record(openCandhis, folder)
   assert.deepEqual(rowTable(rows), [
-    '06403/1 2022-01-01T00:00:00Z 1.5 - - - - - - - -',
-    '06403/3 2022-01-01T01:00:00Z 1.6 - - - - 11 - - -',
+    '06403/0 2022-01-01T00:00:00Z 1.5 - - - - - - - -',
+    '06403/1 2022-01-01T01:00:00Z 1.6 - - - - 11 - - -',
   ])
   assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
@@ -82,7 +82,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'maximumHeight outside 0 to 50 m': 1,
   })
   assert.deepEqual(doubts, ['no position × 1: 99X02'])
-  assert.deepEqual(fieldsOf(rows.get('99X01/1'), 'time', 'maximumHeight'), [
+  assert.deepEqual(fieldsOf(rows.get('99X01/0'), 'time', 'maximumHeight'), [
     ['2024-03-01T00:00:00Z', 2.4],
     ['2024-03-01T02:30:00Z', undefined],
     ['2024-03-01T03:00:00Z', undefined],
@@ -150,11 +150,11 @@ test('Answers of the API are read in the three forms of their sensors, by the na
     ['03001', 'Dunkerque', 51.1, 2.1],
   ])
   assert.deepEqual(rowTable(rows), [
-    '02911/2 2022-03-26T00:00:00Z 1.1 1.9 11.6 - 0 10.4 - - -',
-    '02911/2 2022-03-26T00:30:00Z - - - - - 10.5 - - -',
+    '02911/1 2022-03-26T00:00:00Z 1.1 1.9 11.6 - 0 10.4 - - -',
+    '02911/1 2022-03-26T00:30:00Z - - - - - 10.5 - - -',
 
-    '02B04/2 2022-03-12T15:30:00Z 2.2 3.5 11 16.7 - - - - -',
-    '03001/2 2021-08-25T06:56:00Z 0.8 - - - 46 - - - -',
+    '02B04/1 2022-03-12T15:30:00Z 2.2 3.5 11 16.7 - - - - -',
+    '03001/1 2021-08-25T06:56:00Z 0.8 - - - 46 - - - -',
   ])
   assert.equal(understood.get('candhis_getCampTR_02911_directionnel_H13.json'), 2)
 })
@@ -178,7 +178,8 @@ test('An answer with a column of campaigns is of all of them, one of the archive
       [['2022-01-01 00:00:00', '1.2300', '1', '10.8000', '12.1900', '1']],
     ),
   })
-  const { buoys, rows, bad } = await record(openCandhis, folder)
+  const { buoys, rows, bad, doubts } = await record(openCandhis, folder)
+  assert.match(doubts.join(), /× 1: 06403 at 2022-01-01T00:30:00Z$/)
   assert.deepEqual(bad, [
     'a_listeTR.json:3 wrong number of fields',
     'a_listeTR.json:4 no valid identifier of a station',
@@ -190,9 +191,8 @@ test('An answer with a column of campaigns is of all of them, one of the archive
   const heights = (key: string) =>
     rows.get(key)?.map(({ time, significantHeight }) => `${time.slice(11, 16)} ${significantHeight}`)
   assert.deepEqual(heights('06403/0'), ['00:00 1.23'])
-  assert.deepEqual(heights('06403/2'), ['00:30 2'])
-  assert.deepEqual(heights('06403/3'), ['00:00 1', '00:30 1'])
-  assert.deepEqual(heights('02B04/2'), ['00:30 3'])
+  assert.deepEqual(heights('06403/1'), ['00:00 1', '00:30 2'])
+  assert.deepEqual(heights('02B04/1'), ['00:30 3'])
 })
 
 test('Answers without data, errors of the API, other units and cells that are not text are distinguished', async (t) => {
@@ -232,7 +232,7 @@ test('Answers without data, errors of the API, other units and cells that are no
     'an answer without rows': 1,
     'a table without positions and measurements': 1,
   })
-  assert.deepEqual(fieldOf(rows.get('06403/2'), 'significantHeight'), [1.5])
+  assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
 })
 
 test('Files of spreadsheets: commas, another separator, ISO times with a zone, a code without its zero', async (t) => {
@@ -248,8 +248,8 @@ test('Files of spreadsheets: commas, another separator, ISO times with a zone, a
   })
   const { rows, bad, doubts } = await record(openCandhis, folder)
   assert.deepEqual([bad, doubts], [[], []])
-  assert.deepEqual(fieldOf(rows.get('06403/2'), 'significantHeight'), [2])
-  assert.deepEqual(fieldsOf(rows.get('06403/1'), 'time', 'significantHeight'), [
+  assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [2])
+  assert.deepEqual(fieldsOf(rows.get('06403/0'), 'time', 'significantHeight'), [
     ['2022-06-30T22:00:00Z', 1.5],
     ['2022-07-01T00:30:00Z', 1.6],
     ['2023-07-01T00:00:00Z', 1.7],

@@ -40,7 +40,7 @@ async function layOut(t: TestContext, kinds: readonly string[]): Promise<string>
 /** The first row or other thing that the examples give, and whose it is, written down by hand. */
 const GIVEN: { readonly [kind: string]: string } = {
   ndbc: 'EAST HATTERAS 41001/1 2024-03-01T00:50:00Z 1.4 - 8 8 210 21.3 18 220 25.2',
-  candhis: 'Saint-Jean-de-Luz 06403/3 2024-03-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
+  candhis: 'Saint-Jean-de-Luz 06403/1 2024-03-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
   meteofrance: 'Golfe du Lion 61002/0 2024-12-09T04:00:00Z 2.3 - 6 - 0 15.2 44.28 320 63',
   cmems: 'plain/0 2023-07-22T04:00:00Z 2.5 -',
   erddap: 'HARVEST, CA 071p1/0 2024-03-01T00:28:20Z 2.35 - 13.33 13.33 301.66 - - - -',

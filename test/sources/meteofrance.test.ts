@@ -90,10 +90,11 @@ test('Malformed lines are reported with file and line, values out of bounds are 
       '\n' +
       line({ ...good, date: '20241209050000', HwaHwa: 26, tmer: 15 }) +
       line({ ...good, date: '20241209060000', lat: 'mq', lon: 'mq' }) +
-      line({ ...good, date: '20241209070000', HwaHwa: 'mq', PwaPwa: 7 }),
+      line({ ...good, date: '20241209070000', HwaHwa: 'mq', PwaPwa: 7, lat: 95 }),
     'marine.20241210.csv': 'numer_sta;lat;lon;\n',
   })
-  const { bad, skipped, rows } = await record(openMeteofrance, folder)
+  const { bad, doubts, skipped, rows } = await record(openMeteofrance, folder)
+  assert.match(doubts.join('; '), /a position that is not on the globe does not count × 1: 61002(;|$)/)
   assert.deepEqual(bad, [
     'marine.20241209.csv:3 wrong number of fields',
     'marine.20241209.csv:4 no valid time',

@@ -79,7 +79,7 @@ export function flagsOf(
   if (label === undefined) return () => true
   const texts = file.texts(label, count)
   const flags = texts === null ? file.read(label, { rank: 2, maxValues: Math.max(count, 1) }) : null
-  const cells: readonly (string | number)[] = texts ?? Array.from(flags!.values)
+  const cells: ArrayLike<string | number> = texts ?? flags!.values
   if (cells.length !== count && cells.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
   const attribute = (one: string): readonly (string | number)[] =>
@@ -96,9 +96,11 @@ export function flagsOf(
   const isMasked = told.size === 0 && masks.length > 0 && masks.length === meanings.length
   const isNumber = (flag: string | number): boolean => /^\d+$/.test(String(flag))
   const isUsual = others[label] !== undefined || label.endsWith('_QC')
-  if (!isUsual && !isMasked && told.size === 0 && cells.some(isNumber)) doubt('unknownFlags', label)
+  if (!isUsual && !isMasked && told.size === 0 && Array.from(cells).some(isNumber))
+    doubt('unknownFlags', label)
   const unchecked = new Set([...told.keys()].filter((flag) => UNCHECKED.has(told.get(flag)!)))
-  doubt('unchecked', label, cells.filter((flag) => unchecked.has(flag)).length)
+  if (unchecked.size > 0)
+    doubt('unchecked', label, Array.from(cells).filter((flag) => unchecked.has(flag)).length)
   const isGood = (flag: string | number): boolean => {
     if (told.size > 0 && (flags !== null || told.has(flag))) return GOOD_MEANINGS.has(told.get(flag) ?? '')
     if (isMasked) return (Number(flag) & bad) === 0

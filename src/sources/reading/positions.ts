@@ -40,10 +40,15 @@ export class Positions {
   readonly #stays: Stay[] = []
   /** Fixes at 0 N 0 E, which stands for "unknown"; the one buoy of that place is in lists of stations. */
   zeros = 0
+  /** Positions that are not on the globe; NaN stands for none. */
+  impossible = 0
 
   /** Notes a fix, in any order; a longitude may be 0…360. An impossible position and 0 0 are no fixes. */
   add(time: number, lat: number, lng: number): void {
-    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) return
+    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) {
+      if (!Number.isNaN(lat + lng)) this.impossible++
+      return
+    }
     const fix = { time, lat, lng: wrapLongitude(lng) }
     if (fix.lat === 0 && fix.lng === 0) {
       this.zeros++

@@ -69,6 +69,7 @@ export class Stations {
       const listed = known.get(identifier) ?? {}
       const { at, strays, several, places } = positions.settle()
       doubt('zero', identifier, positions.zeros)
+      doubt('offGlobe', identifier, positions.impossible)
       if (several) doubt('several', `${identifier}: ${places}${hint}`)
       else doubt('strays', `${identifier}: ${places}`, strays)
       const { lat, lng } = { ...(several ? null : at), ...listed }

@@ -34,6 +34,8 @@ export interface Form {
   readonly ignored: string
   readonly levels?: number
   readonly maxBytes?: number
+  /** Whether a file is read behind the others: of two values of one feed and time the later one counts. */
+  isLast?(path: string): boolean
   /** Takes a file that is about the others; true where it is one. */
   aside?(path: string, report: Report): Promise<boolean>
   /** Credit and licence that such files give. */
@@ -71,7 +73,8 @@ export async function readFolder(
 
   const rows = new Rows(report)
   let last = UNCOUNTED
-  for (const { path, maps } of found) {
+  const rankOf = ({ path }: { path: string }): number => Number(form.isLast?.(path) ?? false)
+  for (const { path, maps } of found.sort((a, b) => rankOf(a) - rankOf(b))) {
     const file = (last = report.file(path))
     const bytes = await readText(path, file, form.maxBytes)
     const doubt = takeDoubts(report, path)
@@ -123,7 +126,7 @@ class Rows {
     const codes = new Int32Array(names.length)
     const readers = new Map<string, (text: string) => number>()
     const degrees = (field: number, given: number, factor: number): number =>
-      field < 0 ? given : (table.number(field) ?? NaN) * factor
+      field < 0 ? given : (table.number(field) ?? Infinity) * factor
     let understood = 0
     while (table.next()) {
       const identifier = typeof station === 'string' ? station : identify(table.text(station), file)
