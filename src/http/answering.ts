@@ -40,13 +40,16 @@ export function answer(
   }
   if (!cache.isOff) options.counters.count('made')
   const view = served.view!
-  if (shape !== null || operation.answer === undefined) {
+  const { writer } = view.fragments
+  beginAnswer(view)
+  const begun =
+    shape === null && operation.answer !== undefined
+      ? operation.answer(view, query, path, now, language)
+      : 'long'
+  if (begun === 'long') {
     sendLong(options, request, asked, lifetime, (body, link) => cache.put(canonical, format, body, link))
     return
   }
-  const { writer } = view.fragments
-  beginAnswer(view)
-  const begun = operation.answer(view, query, path, now, language)
   const linked = { reader, texts, more: '' }
   const link = begun ? linkHeader(linked, view.dataset.snapshotId, begun, isPinned) : NO_LINK
   endAnswer(writer, begun, moment.second, pin)

@@ -37,7 +37,7 @@ interface LongReply {
 const lengthOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { length }) => sum + length, 0)
 
-/** Bytes of an answer that go out in one turn of the event loop: the kernel takes megabytes, and others wait meanwhile. */
+/** Bytes that go out in one turn of the event loop, of one answer: short ones wait for no more than them. */
 const TURN_BYTES = 64 * 1024
 
 const LOST = 'the thread that makes long answers has ended'
@@ -52,8 +52,6 @@ class Sending {
   untaken = 0
   hasRoom = true
   isComplete = false
-  /** Whether more goes out in the next turn. */
-  isDue = false
 
   constructor(reply: LaterReply, said: LongReply) {
     this.reply = reply
@@ -65,6 +63,9 @@ export class LongAnswers {
   #port: LongPort | null = null
   readonly #answers = new Map<number, Sending>()
   #last = 0
+  /** Numbers of those that have something to send, in the order of their turns. */
+  readonly #due = new Set<number>()
+  #isScheduled = false
   readonly #soon: (work: () => void) => void
 
   /** `soon` runs work in the next turn of the event loop. */
@@ -95,7 +96,7 @@ export class LongAnswers {
       onRoom: () => {
         if (!this.#answers.has(number)) return
         sending.hasRoom = true
-        this.#send(number, sending)
+        this.#sendSoon(number)
       },
       onGone: () => this.#done(number),
     })
@@ -136,12 +137,29 @@ export class LongAnswers {
         this.#fail(number, sending, message)
         return
     }
-    this.#send(number, sending)
+    this.#sendSoon(number)
   }
 
-  #send(number: number, sending: Sending): void {
+  #sendSoon(number: number): void {
+    this.#due.add(number)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#soon(() => this.#sendNext())
+  }
+
+  /** Sends some of the answer that is next, and leaves the others to the turns that follow. */
+  #sendNext(): void {
+    this.#isScheduled = false
+    const [number] = this.#due
+    this.#due.delete(number)
+    const sending = this.#answers.get(number)
+    if (sending !== undefined && this.#send(number, sending)) this.#due.add(number)
+    for (const next of this.#due) return this.#sendSoon(next)
+  }
+
+  /** @returns whether there is more to send, and room for it */
+  #send(number: number, sending: Sending): boolean {
     const { reply, pieces } = sending
-    if (sending.isDue) return
     for (let left = TURN_BYTES; left > 0 && pieces.length > 0 && sending.hasRoom && !reply.isOver;) {
       const piece = pieces[0].subarray(0, left)
       if (piece.length === pieces[0].length) pieces.shift()
@@ -151,23 +169,15 @@ export class LongAnswers {
       sending.hasRoom = reply.write(piece)
     }
     if (reply.isOver) this.#done(number)
-    else if (pieces.length > 0) {
-      if (sending.hasRoom) this.#sendSoon(number, sending)
-    } else if (sending.isComplete) {
+    else if (pieces.length > 0) return sending.hasRoom
+    else if (sending.isComplete) {
       this.#done(number)
       reply.end()
     } else if (sending.hasRoom && sending.untaken > 0) {
       this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
       sending.untaken = 0
     }
-  }
-
-  #sendSoon(number: number, sending: Sending): void {
-    sending.isDue = true
-    this.#soon(() => {
-      sending.isDue = false
-      this.#send(number, sending)
-    })
+    return false
   }
 
   #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {

@@ -101,6 +101,18 @@ function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boo
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
+/** Days of an answer that is made at once: at most 90 KB, of which the rows are not read. */
+const MOST_DAYS_AT_ONCE = 500
+
+/** Whether a series takes about as long as a page of readings. */
+export function isShort(query: SeriesQuery): boolean {
+  const { dates, startYear, endYear } = query
+  const days = (endYear - startYear + 1) * seasonDays(dates, startYear).days
+  if (days > MOST_DAYS_AT_ONCE) return false
+  for (let year = startYear; year <= endYear; year++) if (!isKnown(query, year)) return false
+  return true
+}
+
 /** The present season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
 export class Series {
   length = 0

@@ -5,11 +5,12 @@
 import { buoyBeside, type BuoyItem, buoyRows, passColumns, passLine } from '../dataset/buoy-table.ts'
 import { matchingBuoys } from '../operation/filters.ts'
 import { allRows, number, type Table } from '../dataset/table.ts'
-import { requireBuoy, tablePage } from '../operation/operation.ts'
+import { type LongJson, requireBuoy, tablePage } from '../operation/operation.ts'
 import { type parameters as buoysParameters, perPageOf } from '../handlers/buoys.ts'
 import { chartArrays } from '../handlers/chart.ts'
 import { ARRAYS } from '../handlers/forecast.ts'
 import { type parameters as passesParameters, passesOf } from '../handlers/satellite-passes.ts'
+import { askedOf, type parameters as seriesParameters, seriesJson } from '../handlers/series.ts'
 import { changesAnswer } from './changes.ts'
 import {
   arrayTable,
@@ -21,7 +22,7 @@ import {
   recordTable,
 } from './maker.ts'
 import { readingsOfBuoysTable, readingsTable } from './readings.ts'
-import { seriesAnswer, seriesTable } from './series.ts'
+import { seriesTable } from './series.ts'
 
 export const MAKERS: { readonly [operation: string]: Maker } = {
   listBuoys: { table: buoysTable },
@@ -33,13 +34,17 @@ export const MAKERS: { readonly [operation: string]: Maker } = {
   listReadings: { table: readingsTable },
   readingsOfBuoys: { table: readingsOfBuoysTable },
   chart: { table: chartTable },
-  readingSeries: { table: seriesTable, json: seriesAnswer },
+  readingSeries: { table: seriesTable, json: seriesOf },
   listSatellites: records('satellites', 'slug name agency instrument description image_url', 'pass_count'),
   listSatellitePasses: { table: passesTable },
   conditions: { table: conditionsTable },
   listCountries: records('countries', 'code name', 'buoy_count'),
   forecast: { table: forecastTable },
   listChanges: { json: changesAnswer },
+}
+
+function seriesOf({ view, query, path: [buoyId] }: MakeRequest<typeof seriesParameters>): LongJson {
+  return seriesJson(view, query, askedOf(view, query, buoyId))
 }
 
 function buoysTable({ view, query, isWhole }: MakeRequest<typeof buoysParameters>): Table {

@@ -54,9 +54,10 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The other formats of the answer, which the thread of long answers makes (`long/makers.ts`). */
   readonly tables?: Offered | undefined
   /**
-   * Writes the value of `data`; missing where the usual JSON, too, is made by that thread. An answer with more in its
-   * `meta` goes on with `META` and its members, each followed by a comma, and returns its paging. The writer has
-   * `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds, `language` the answer's.
+   * Writes the value of `data`, or returns 'long' where that thread has to make the usual JSON, too; missing where it
+   * always has to. An answer with more in its `meta` goes on with `META` and its members, each followed by a comma, and
+   * returns its paging. The writer has `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds,
+   * `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer?(
@@ -66,7 +67,7 @@ export interface Operation<P extends Parameters = Parameters> {
     path: readonly string[],
     now: number,
     language: Language,
-  ): Paging | void
+  ): Paging | 'long' | void
 }
 
 /** What admits, routes and documents a request: all of an operation but its answer. */
