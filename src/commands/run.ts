@@ -56,36 +56,36 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   const published = found?.demo === true && !servesDemo ? null : found
   if (published === null && config.data !== null) accessSync(config.data, constants.W_OK)
   if (published === null && isDemo) note('building the demo, whose data are made up')
-  // The server is loaded while the first build runs.
-  const [first] = await Promise.all([
-    published === null ? buildFirst(build, config, stops.signal) : { failure: null },
-    import('./serve.ts'),
-  ])
-  if (first === null) return
-  const builtFirst = published === null && first.failure === null ? 1 : 0
   // Builds end last, when nobody is served any more.
   const ending = new AbortController()
-  const schedule =
-    config.every === 0
-      ? null
-      : new Schedule({
-          every: config.every,
-          jitter: config.jitter,
-          lastBuilt: published?.publishedAt ?? null,
-          failedFirst: first.failure,
-          clock,
-          random,
-          build: () => build(ending.signal),
-          log: note,
-        })
+  const signal = AbortSignal.any([stops.signal, ending.signal])
+  let schedule = null as Schedule | null
+  const begin = async (): Promise<void> => {
+    const first = published === null ? await buildFirst(build, config, signal) : null
+    if (config.every === 0 || signal.aborted) return
+    schedule = new Schedule({
+      every: config.every,
+      jitter: config.jitter,
+      lastBuilt: published?.publishedAt ?? null,
+      first,
+      clock,
+      random,
+      build: () => build(ending.signal),
+      log: note,
+    })
+  }
+  const firstBuild = begin()
+  // The server is loaded while the first build runs. That of real buoys may fail, and then there is no key yet.
+  await Promise.all([isDemo ? null : firstBuild, import('./serve.ts')])
+  if (stops.signal.aborted) return
   try {
     await serveWithKey(config, stops, signals, {
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
-      // The first build came before the schedule.
-      builds: () => schedule && { ...schedule.state, built: schedule.state.built + builtFirst },
+      builds: () => schedule?.state ?? null,
       refreshEvery: config.every,
       servesDemo,
+      firstBuild,
     })
   } finally {
     schedule?.stop()
@@ -159,19 +159,19 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
 }
 
 /**
- * Builds the first snapshot of a folder. Resolves to why that failed, or to null where a signal stopped it.
+ * Builds the first snapshot of a folder. Resolves to why that failed, or to null.
  * @throws Error where trying again later is of no use: the arguments are wrong, or no build is scheduled.
  */
 async function buildFirst(
   build: Build,
   { every }: RunConfig,
   signal: AbortSignal,
-): Promise<{ failure: string | null } | null> {
+): Promise<{ failure: string | null }> {
   try {
     await build(signal)
     return { failure: null }
   } catch (error) {
-    if (signal.aborted) return null
+    if (signal.aborted) return { failure: null }
     // A source that cannot be reached now may come back.
     if (!(error instanceof BuildError) || every === 0) throw error
     note(`the first build failed: ${error.message}; the build is tried again`, 'warning')

@@ -61,7 +61,7 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
 /** What a command knows of the server that it starts. */
 export interface ServeHooks extends Pick<
   Surroundings,
-  'moreStatus' | 'builds' | 'refreshEvery' | 'fixed' | 'servesDemo'
+  'moreStatus' | 'builds' | 'refreshEvery' | 'fixed' | 'servesDemo' | 'firstBuild'
 > {
   /** Called with the URL of the API, and who may look at the pages without a key. */
   onListening?: (address: string, anonymousAccess: AnonymousAccess) => void

@@ -16,8 +16,8 @@ export interface ScheduleOptions {
   jitter: number
   /** Epoch seconds; null for none. A build that is overdue begins at once. */
   lastBuilt: number | null
-  /** Null when the build succeeded or when none was tried. */
-  failedFirst?: string | null
+  /** How the build went that came before the schedule; null for none. */
+  first?: { readonly failure: string | null } | null
   clock: () => number
   random: () => number
   build: () => Promise<void>
@@ -53,15 +53,16 @@ export class Schedule {
 
   constructor(options: ScheduleOptions) {
     this.#options = options
-    const { clock, lastBuilt, failedFirst = null } = options
+    const { clock, lastBuilt, first = null } = options
+    const failed = first !== null && first.failure !== null ? 1 : 0
     this.state = {
       next_at: 0,
       running_since: null,
-      last_at: failedFirst === null ? null : clock(),
-      last_error: failedFirst,
-      failures_in_row: failedFirst === null ? 0 : 1,
-      built: 0,
-      failed: failedFirst === null ? 0 : 1,
+      last_at: first === null ? null : clock(),
+      last_error: first?.failure ?? null,
+      failures_in_row: failed,
+      built: first === null ? 0 : 1 - failed,
+      failed,
     }
     this.#plan(Math.min(clock(), lastBuilt ?? Infinity))
   }

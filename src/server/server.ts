@@ -72,11 +72,11 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   return server
 }
 
-/** Whether the snapshot to load is a demo. One that cannot be read is reported later. */
+/** Whether the snapshot to load is a demo, or will be. One that cannot be read is reported later. */
 async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
   if (servesDemo === false) return false
   const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
-  return manifest?.demo === true
+  return manifest === null ? servesDemo === true : manifest.demo === true
 }
 
 export class RunningServer {
@@ -217,6 +217,7 @@ export class RunningServer {
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
       // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
+      await orStopped(this.#surroundings.firstBuild, signal)
       await orStopped(this.#surroundings.mirror?.start(), signal, PATIENCE_MS)
       signal?.throwIfAborted()
       await this.#reloader.poll()

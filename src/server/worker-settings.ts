@@ -37,6 +37,8 @@ export interface Surroundings {
   /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
   servesDemo?: boolean
   isDemo?: boolean
+  /** The build of the first snapshot: before it has ended, none is looked for. */
+  firstBuild?: Promise<void>
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }

@@ -61,7 +61,7 @@ function drill(
     every,
     jitter,
     lastBuilt,
-    failedFirst,
+    first: failedFirst === null ? null : { failure: failedFirst },
     clock: () => now,
     random: () => 0.5,
     log: (...event) => log.push(lineText(...event)),

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { MEASURES, type Measure } from '../../src/sea/columns.ts'
-import { Series, type SeasonDates, type Bucket, type SeriesYear } from '../../src/index/seasons.ts'
+import { isShort, Series, type SeasonDates, type Bucket, type SeriesYear } from '../../src/index/seasons.ts'
 import { yearsOf } from '../../src/handlers/series.ts'
 import type { MeasureRows } from '../../src/index/buckets.ts'
+import type { Aggregates } from '../../src/index/day-aggregates.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone, type Zone } from '../../src/sea/zones.ts'
@@ -312,4 +313,24 @@ test('More samples in a bucket than the first memory holds are all counted.', ()
   const second = Array.from({ length: 4000 }, (_, i) => [start + i, i] as const)
   const [year] = points({ startYear: 2025, aggregation: 'avg' }, [segment(first)], [segment(second)])
   assert.deepEqual(fieldsOf(year, 'value', 'count'), [[304, 4600]])
+})
+
+test('A series is short if it is of at most 500 days, all of which are known without their rows.', () => {
+  const aggregates = { knows: (year: number) => year >= 2020 } as unknown as Aggregates
+  const [rules, measure] = [known('UTC'), MEASURES.period]
+  const of = {
+    zone: rules,
+    asOf: 0,
+    aggregation: 'median',
+    measure,
+    known: { aggregates, ordinal: 0 },
+  } as const
+  const short = (startYear: number, endYear: number, bucket: Bucket, asked = WHOLE_YEAR): boolean =>
+    isShort({ ...of, startYear, endYear, bucket, dates: asked })
+  const winter = dates(12, 1, 3, 10)
+  assert.deepEqual([short(2021, 2021, 'day'), short(2021, 2022, 'day')], [true, false])
+  // A hundred days each.
+  assert.deepEqual([short(2020, 2024, 'day', winter), short(2020, 2025, 'day', winter)], [true, false])
+  assert.equal(short(2019, 2020, 'day', winter), false)
+  assert.deepEqual([short(2021, 2021, 'hour', winter), short(2021, 2021, 'week', winter)], [false, false])
 })

@@ -30,7 +30,7 @@ import { missionOfSlug, passAt } from '../../sea/missions.ts'
 
 interface Station extends Omit<Mooring, 'buoy' | 'lat' | 'lng' | 'key' | 'times'> {
   readonly record: BuoyRecord
-  /** It is hourly before the last weeks. */
+  /** It is hourly before the last weeks, and has eleven years. */
   readonly history?: boolean
   /** Hours before `--as-of` at which it stopped reporting; more than its history if it never did. */
   readonly silentHours?: number
@@ -41,8 +41,9 @@ const SEED = 1
 const RECENT = 45 * DAY
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const PASSES = 10 * DAY
-/** Whole years of readings before the year of `--as-of`: ten complete seasons, and one more. */
+/** Whole years of readings before the year of `--as-of`: ten complete seasons and one more, and those of most buoys. */
 const HISTORY_YEARS = 11
+const USUAL_YEARS = 3
 /** Twenty years begin after 1970, and a week ahead fits 32 bits. */
 const [FIRST, END] = [1991, 2106].map((year) => Date.UTC(year, 0) / 1000)
 const lastHalfHour = (now: number): number => Math.floor(now / STEP) * STEP
@@ -89,7 +90,8 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
   for (const harbour of harbours) sink.harbour(harbour)
   for (const spot of data.spots) sink.spot(spot)
 
-  const from = Date.UTC(new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS, 0, 1) / 1000
+  const year = new Date(asOf * 1000).getUTCFullYear()
+  const [from, usualFrom] = [HISTORY_YEARS, USUAL_YEARS].map((years) => Date.UTC(year - years, 0, 1) / 1000)
   const recent = startOfMonth(asOf - RECENT)
   const moorings = stations.map((station): Mooring => {
     const { buoy, lat, lng, history, silentHours = 0 } = station
@@ -100,6 +102,7 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
       key: keyOf(SEED, `${lat} ${lng}`),
       times(begin, end) {
         if (station.virtual) return passTimes.filter((time) => time >= begin && time < end)
+        if (begin < usualFrom && history !== true) return []
         const every = begin >= recent ? STEP : history ? HOUR : 12 * HOUR
         return timesBetween(begin, Math.min(end, asOf + 1 - silentHours * HOUR), every)
       },
