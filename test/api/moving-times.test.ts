@@ -99,5 +99,6 @@ test('Times far away are in no year that exists, and no error.', () => {
       data: { time: string[] }
     }
     assert.equal(data.time.length, 240)
+    assert.equal(data.time[239], day > '2106' ? '2106-02-07T06:00:00Z' : '1970-01-10T23:00:00Z')
   }
 })

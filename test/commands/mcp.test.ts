@@ -136,7 +136,9 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     const { data } = await assistant.call('compare_seasons', asked)
     const rows = data.seasons as { [name: string]: number }[]
     assert.equal(rows.length, season.end_year - season.start_year + 1)
-    assert.ok(rows.some((row) => row['highest_significient_height'] === 2 && row['days_with_values'] === 1))
+    const highest = rows.find((row) => row['highest_significient_height'] === 2)
+    assert.equal(highest?.['days_with_values'], 1)
+    assert.match(String(highest['highest_on']), /^\d{4}-\d\d-\d\d$/)
   })
 
   await t.test('wrongly, and is told what to ask instead.', async () => {

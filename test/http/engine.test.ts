@@ -4,8 +4,10 @@ import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { describe, it } from 'node:test'
+import { performance } from 'node:perf_hooks'
+import { describe, it, test } from 'node:test'
 
+import { BaseEngine } from '../../src/http/engines/base.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
 import { findFreePort } from '../../src/http/port.ts'
@@ -144,6 +146,33 @@ describe('the address of a peer', () => {
         engine.close()
       })
     }
+  }
+})
+
+test('A port is closed behind the first short turn of the loop, or after a second without one.', async (t) => {
+  for (const [turns, taken] of [
+    [[0.1, 5, 0.05, 5], 3],
+    [[600, 600, 600, 600], 3],
+  ] as const) {
+    let [now, reads] = [0, 0]
+    // Read once at first, then before and behind each turn.
+    const clock = t.mock.method(performance, 'now', () => {
+      if (reads > 0 && reads % 2 === 0) now += turns[reads / 2 - 1]
+      reads++
+      return now
+    })
+    let closedAfter = 0
+    class Port extends BaseEngine {
+      exchange = null as never
+      listen = (): Promise<number> => Promise.resolve(0)
+      close(): void {}
+      closePort(): void {
+        closedAfter = (reads - 1) / 2
+      }
+    }
+    await new Port().stopListening()
+    clock.mock.restore()
+    assert.equal(closedAfter, taken)
   }
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMapStyle } from '../../src/server/serve-settings.ts'
-import { startSite } from '../../src/server/site-files.ts'
+import { startSite, waitForPages } from '../../src/server/site-files.ts'
 import { allowFrames, allowServers, shareSite } from '../../src/server/static-files.ts'
 import type { MapStyle, StaticFile } from '../../src/server/static-files.ts'
 import { ROUTED } from '../../src/routes.ts'
@@ -37,6 +37,10 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
   const built = builtSite({ base_path: '/v3' })
   for (const { href } of targets) assert.ok(served.has(href) || built.some(({ path }) => path === href), href)
+})
+
+test('Where no process makes the pages, nothing is waited for.', async () => {
+  await waitForPages(() => false)
 })
 
 test('The base path has an index: every operation, and where the description is.', () => {

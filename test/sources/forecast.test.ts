@@ -316,6 +316,8 @@ test('Of two runs the newest counts, and files of one run complete each other.',
 
 const marine = (change: object) => ({ ...MARINE, ...change })
 const inDomain = (domain: object) => coverage({}, { domain: { axes: {}, ...domain } })
+const along = (num: number) =>
+  inDomain({ axes: { t: { values: EARLY }, ...PLACE, x: { start: 0, stop: 1, num } } })
 
 const BROKEN: { readonly [name: string]: [content: string | object, reason: RegExp] } = {
   'cut.json': [JSON.stringify(MARINE).slice(0, -20), /not JSON, or cut off/],
@@ -343,6 +345,8 @@ const BROKEN: { readonly [name: string]: [content: string | object, reason: RegE
   'column.json': [{ table: { columnNames: ['time', 'hs'], rows: [] } }, /no column latitude/],
   'shape.json': [coverage({ values: [1, 2, 3] }), /another number of values/],
   'axes.json': [coverage({}, { domain: { axes: 1 } }), /axes is not an object/],
+  'most.json': [along(100_000), /does not run along axis x/],
+  'more.json': [along(100_001), /impossible number of values/],
   'runs.json': [
     coverage({ axisNames: ['forecast_reference_time', 't'], shape: [2, 2], values: [1, 2, 3, 4] }),
     /more than one run or level/,

@@ -75,16 +75,6 @@ test('A dry run writes nothing, a build fetches and reports, and a run serves wh
   }
   assert.ok(!`${built.stdout}${built.stderr}${text}${planned}`.includes(SECRET), 'nor does any message')
 
-  const wrong = join(root, 'wrong.json')
-  writeFileSync(wrong, '{"sources":[{"name":"a","kind":"b"}]}')
-  const refused = await runCli(['build', '--config', wrong, '--out', out])
-  assert.deepEqual([refused.code, refused.stdout], [1, ''])
-  assert.match(
-    refused.stderr,
-    /^groundswell: \S+wrong\.json: sources\[0\]\.kind must be one of ndbc, [^\n]+\n$/,
-  )
-  assert.equal((await runCli(['build', '--out', out])).code, 2)
-
   origin.chance = () => status(500)
   const places = [`--snapshots=${join(root, 'other')}`, `--keys=${join(root, 'keys.json')}`]
   const usual = ['--port=0', '--workers=1', '--every=0', '--admin-port=off']

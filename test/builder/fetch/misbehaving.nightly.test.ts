@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fetchSources, type FetchOutcome } from '../../../src/builder/fetch/fetch-sources.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
-import { openReadable } from '../../../src/snapshot/store/store-address.ts'
 import { listening } from '../../listening.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
 import { startOrigin } from './origin.ts'
@@ -99,16 +98,6 @@ for (const [name, send] of Object.entries(CLOSING)) {
     const [outcome] = await fetchAll(file)
     assert.deepEqual([outcome.failures, outcome.bytes], [[], 8 * BIG_BYTES])
     for (const { to } of files) assert.ok(readFileSync(join(file, '..', 'net', to)).equals(body), to)
-
-    const store = openReadable(url, { environment: {}, random: () => 0 })
-    t.after(() => store.close())
-    const bodies = await Promise.all(files.map(({ to }) => store.get(to)))
-    for (const answer of bodies) {
-      assert.ok(answer !== null && answer !== 'unchanged')
-      const chunks: Buffer[] = []
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) chunks.push(chunk)
-      assert.ok(Buffer.concat(chunks).equals(body), 'as a store')
-    }
   })
 }
 
