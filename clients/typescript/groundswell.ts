@@ -97,7 +97,7 @@ export type ReadingOfBuoy = {
   wind_wave_direction?: number | null
 }
 
-/** The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees. */
+/** The readings of a bucket, by `aggregation`; directions by their circular mean, in whole degrees. */
 export type ReadingBucket = {
   /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
   significient_height: number
@@ -209,7 +209,7 @@ export type ReadingSummary = {
   wind_wave_direction?: number | null
 }
 
-/** A reading and its distance in time from the moment asked for. */
+/** A reading and its distance in time from the requested moment. */
 export type ClosestReading = {
   /** Identifier of the reading, made of buoy and time. It stays the same in every later snapshot. */
   id: number
@@ -233,7 +233,7 @@ export type ClosestReading = {
   unit: 'm'
   /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   energy_per_wave: number | null
-  /** Time between the reading and the moment asked for, never negative, in minutes. */
+  /** Time between the reading and the requested moment, never negative, in minutes. */
   time_diff_minutes: number
   /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
   peak_period?: number | null
@@ -474,7 +474,7 @@ export type BuoyName = {
 
 /** What was searched for. */
 export type SearchParameters = {
-  /** The moment asked for, UTC. */
+  /** The requested moment, UTC. */
   target_datetime: string
   /** How far from that moment a reading may be, in hours. */
   tolerance_hours: number
@@ -627,7 +627,7 @@ export type SeriesPoint = {
   sample_count: number
 }
 
-/** One season. Every year asked for has one, with or without data. */
+/** One season. Every requested year has one, with or without data. */
 export type SeriesYear = {
   /** The year in which the season starts. */
   year: number
@@ -701,7 +701,7 @@ export type SatellitePass = {
   bounds: Bounds
 }
 
-/** The point asked for. */
+/** The requested point. */
 export type Location = {
   /** Latitude as it was sent, in degrees. */
   lat: number
@@ -770,7 +770,7 @@ export type NoConditionsReading = {
 export type Tide = {
   /** Water level above the harbour's chart datum, in m. `null` where there is none. */
   height: number | null
-  /** The moment asked for, UTC. `null` where there is none. */
+  /** The requested moment, UTC. `null` where there is none. */
   time: string | null
   /** Whether the water rises or falls. `null` where there is none. */
   direction: 'rising' | 'falling' | null
@@ -788,7 +788,7 @@ export type Tide = {
 export type ConditionsMetadata = {
   /** Run of the forecast model, UTC. `null` where there is none. */
   forecast_updated_at: string | null
-  /** Time asked for minus time of the reading, in minutes. It is negative if the reading is later. `null` where there is none. */
+  /** Requested time minus time of the reading, in minutes. It is negative if the reading is later. `null` where there is none. */
   reading_age_minutes: number | null
   /** Source of the harbour's constituents, with the credit that its licence requires. `null` where there is none. */
   tide_source: string | null
@@ -1044,7 +1044,7 @@ export type SnapshotGoneAnswer = {
   timestamp: string
   /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
   request_id: string
-  /** What was asked for, and what there is. */
+  /** The requested snapshot, and the current one. */
   details: {
     /** Name of the parameter that names the snapshot. */
     parameter: string
@@ -1118,7 +1118,7 @@ export type ListBuoysAnswer = {
   }
   /** About the answer and its page. */
   meta: {
-    /** The page that was asked for. */
+    /** The requested page. */
     page: number
     /** Items in a page, at most the maximum. */
     per_page: number
@@ -1146,7 +1146,7 @@ export type LastReadingsAnswer = {
   status: 'success'
   /** The buoys, and the ids without a buoy. */
   data: {
-    /** The buoys in the order asked for, each once. */
+    /** The buoys in the requested order, each once. */
     buoys: BuoyLastReading[]
     /** Processed ids that no buoy has. */
     missing_ids: number[]
@@ -1197,13 +1197,13 @@ export type ListReadingsAnswer = {
   }
   /** About the answer and its page. */
   meta: {
-    /** The page that was asked for. */
+    /** The requested page. */
     page: number
     /** Items in a page, at most the maximum. */
     per_page: number
     /** Number of pages; 0 for an empty result. */
     total_pages: number
-    /** The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading. */
+    /** The requested range. An open end is the time of the buoy's first or last reading, or `null` if it has no reading. */
     date_range: {
       /** First moment, UTC. `null` where there is none. */
       start: string | null
@@ -1252,7 +1252,7 @@ export type ReadingSeriesAnswer = {
   /** Seasons side by side. */
   data: {
     buoy: IdentifiedBuoySummary
-    /** The metric asked for. */
+    /** The requested metric. */
     metric: string
     /** Length of the buckets. */
     bucket: 'hour' | 'day' | 'week'
@@ -1352,20 +1352,20 @@ export type ReadingsOfBuoysAnswer = {
     readings: ReadingOfBuoy[]
     /** Readings, or buckets, that match, over all pages. */
     count: number
-    /** Ids asked for that no buoy has. */
+    /** Requested ids that no buoy has. */
     missing_ids: number[]
     /** With `bucket`: the buckets of this page; `readings` is empty then. */
     buckets?: ReadingBucket[]
   }
   /** About the answer and its page. */
   meta: {
-    /** The page that was asked for. */
+    /** The requested page. */
     page: number
     /** Items in a page, at most the maximum. */
     per_page: number
     /** Number of pages; 0 for an empty result. */
     total_pages: number
-    /** The range asked for. */
+    /** The requested range. */
     date_range: {
       /** First moment, UTC. */
       start: string
@@ -1416,7 +1416,7 @@ export type ListChangesAnswer = {
   meta: {
     /** Time of the answer, UTC. */
     timestamp: string
-    /** The page that was asked for. */
+    /** The requested page. */
     page?: number
     /** Items in a page, at most the maximum. */
     per_page?: number
@@ -1653,7 +1653,7 @@ export type ConditionsParameters = {
   lat: number
   /** Longitude, decimal degrees. Allowed: a plain decimal number from -180 to 180. */
   lng: number
-  /** The moment asked for; default now. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  /** The requested moment; default now. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
@@ -1903,7 +1903,7 @@ export class Groundswell {
   /**
    * Readings of a buoy.
    *
-   * There are three ways to choose readings: a range with `start_date` and `end_date` (both included, either may be left out), one UTC day with `date`, or the three hours around a moment with `timestamp`. A request with more than one of them is a 422. A request with none of them gives all readings. A range without readings gives an empty list. `meta.date_range` is the range asked for. `dtz` is the buoy's IANA time zone.
+   * There are three ways to choose readings: a range with `start_date` and `end_date` (both included, either may be left out), one UTC day with `date`, or the three hours around a moment with `timestamp`. A request with more than one of them is a 422. A request with none of them gives all readings. A range without readings gives an empty list. `meta.date_range` is the requested range. `dtz` is the buoy's IANA time zone.
    *
    * With `bucket` the answer has `buckets` in place of readings: a row for each hour, three hours, day or month of the clock of `timezone` (UTC by default) in which the range has readings, with `sample_count`. A bucket begins at the first second that the clock shows of it, so a day may have 23 or 25 hours. Values have two decimals; directions have their circular mean, or `null` where they cancel out. Too many buckets are a 422.
    */

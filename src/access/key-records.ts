@@ -74,7 +74,7 @@ export function hashOf(key: string): string {
 export function recordFault(item: unknown): string | null {
   if (typeof item !== 'object' || item === null) return 'not an object'
   // The next command would drop unknown fields without a word.
-  if (!Object.keys(item).every((field) => Object.hasOwn(FIELDS, field))) return 'a field that is not known'
+  if (!Object.keys(item).every((field) => Object.hasOwn(FIELDS, field))) return 'an unknown field'
   const wrong = Object.keys(FIELDS).find(
     (field) => !FIELDS[field]((item as KeyRecord)[field as keyof KeyRecord]),
   )

@@ -24,11 +24,11 @@ const NO_SOURCE = 'command line'
 const MOST_LEFT_OUT = 0.1
 const OTHER_UNIT: Doubt = {
   what: 'most values of a column are outside its limits: the others may be in another unit, too',
-  remedy: 'see in which unit the file is',
+  remedy: 'check the unit of the file',
   isGrave: true,
 }
-const LEFT_OUT_REMEDY = 'mend it or take it away'
-/** Bad lines of one file that are shown one by one, with so many characters; the others are only counted. */
+const LEFT_OUT_REMEDY = 'repair or remove it'
+/** Bad lines of one file that are shown one by one, and characters of each; other lines are only counted. */
 const BAD_LINES_SHOWN = 5
 const TEXT_SHOWN = 40
 
@@ -178,7 +178,7 @@ export class BuildReport implements Report {
     this.#duplicates.add({ what: 'another network has the same buoy', examples: [example] })
   }
 
-  /** A month was written, of so many that are to be. */
+  /** A month was written. `most`: months to write in this build. */
   month(text: string, most: number): void {
     const written = this.#months.push(text)
     this.progress(`wrote ${text}, ${written} of ${counted(most, 'month')}`)

@@ -181,7 +181,7 @@ export const COMMANDS = { build, publish, export: exportCommand }
 function expectApart(option: string, out: string, dir: string): void {
   if (/^[a-z0-9+.-]+:\/\//i.test(out)) {
     throw new UsageError(
-      `${option}: ${out} is no folder; export to a folder, and copy it to a bucket with "aws s3 sync" or rclone, files.json last`,
+      `${option}: ${out} is not a folder; export to a folder, and copy it to a bucket with "aws s3 sync" or rclone, files.json last`,
     )
   }
   const between = relative(resolve(dir), resolve(out))

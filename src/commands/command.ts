@@ -9,7 +9,7 @@ interface Described {
   readonly settings: Settings
   /** Arguments as in `<DIR> [ID]`. A first one called DIR is a folder that has to exist. */
   readonly takes?: string
-  /** The option of a file that has to exist where the operator names it; the default file may be missing. */
+  /** The option that names a file. A file that the operator names has to exist, the default one need not. */
   readonly existing?: string
   /** More text for `--help`: a title, and a list of names with what they mean. */
   readonly more?: readonly [title: string, meanings: { readonly [name: string]: string }]

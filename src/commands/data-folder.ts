@@ -1,4 +1,4 @@
-/** The data folder unless an option tells otherwise: `data` in a clone or where it has data, else by XDG. */
+/** The data folder unless an option names another: `data` in a clone or where it has data, else by XDG. */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'

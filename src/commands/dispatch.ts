@@ -24,7 +24,7 @@ type Module = () => Promise<{ readonly COMMANDS: { readonly [name: string]: Comm
 const building: Module = () => import('./build.ts')
 const folders: Module = () => import('./folders.ts')
 const keys: Module = () => import('./keys.ts')
-const within = 'within a second (five, where keys are in a bucket)'
+const within = 'within a second (five if the keys are in a bucket)'
 
 /** The commands by their names, in the order of `--help`. */
 export const COMMANDS: { readonly [name: string]: readonly [module: Module, summary: string] } = {

@@ -13,7 +13,7 @@ import { findTable } from '../sources/tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
 import { print } from './surroundings.ts'
 
-/** What the operator knows and tables may not say. Empty for what is not told. */
+/** Facts that tables may lack and the operator knows; empty where the operator has not given one. */
 export interface Told {
   readonly station: string
   readonly lat: string
@@ -54,7 +54,7 @@ export interface Proposal {
   options: TableOptions
 }
 
-/** The source that reads some tables of one folder. @throws BuildError for what cannot be told, with the option for it */
+/** The source that reads some tables of one folder. @throws BuildError for a missing fact, with its option */
 export async function proposeTables(paths: readonly string[], told: Told): Promise<Proposal> {
   const [folder, ...others] = new Set(paths.map((path) => dirname(resolve(path))))
   if (others.length > 0) throw new BuildError('the tables are in several folders: put them into one')
@@ -95,7 +95,7 @@ export async function proposeTables(paths: readonly string[], told: Told): Promi
   }
 }
 
-/** Looks at a table until everything is told. */
+/** Looks at a table until everything is known. */
 async function understand(path: string, answers: Answers): Promise<{ found: FoundTable; layout: Layout }> {
   for (let turn = 0; ; turn++) {
     const { found, layout, doubts } = await lookAt(path, answers)
@@ -201,7 +201,7 @@ function specOf({ table, map }: FoundTable, layout: Layout, answers: Told): Tabl
   }
 }
 
-/** What the operator told, or tells now at a terminal. @throws BuildError where there is none, with the option */
+/** A fact from an option, or from an answer at the terminal. @throws BuildError without either */
 async function ask(
   name: Question,
   answers: Answers,

@@ -2,7 +2,7 @@
 import type { ErrorAnswer, RateLimitAnswer } from '../../clients/typescript/groundswell.ts'
 import { timestampText } from '../sea/time.ts'
 
-/** Ten years of readings as CSV take some seconds. */
+/** Ten years of readings as CSV take a few seconds. */
 const ANSWER_MS = 30_000
 /** Ten years of readings every ten minutes are 30 MB of CSV. */
 const MOST_BYTES = 32 * 2 ** 20

@@ -51,7 +51,7 @@ const mcp = command({
       note(`the assistant's connection: ${plainText(message)}`, 'warning')
     const ended = once(process.stdin, 'close')
     const connection = serveStdio(() => serverOf(url, key), { transport, onerror })
-    note(`tools for assistants, from ${url}${key === null ? '; without a key find_buoys alone answers' : ''}`)
+    note(`tools for assistants, from ${url}${key === null ? '; without a key only find_buoys answers' : ''}`)
     await Promise.race([ended, stops.asked])
     await connection.close()
   },
@@ -155,7 +155,7 @@ const findBuoys = defined({
       throw new AdviceError('Give either text, or both lat and lng.')
     if (text !== undefined && measures.length > 0)
       throw new AdviceError('measures goes with lat and lng: find the place by text first.')
-    // One more than wanted tells that there are more.
+    // One buoy more than wanted shows whether there are more.
     const near = {
       lat,
       lng,

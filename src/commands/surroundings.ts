@@ -1,4 +1,4 @@
-/** What a command has of the process around it: output, environment, clock, chance, and its package. */
+/** What a command has of the process around it: output, environment, clock, randomness, and its package. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

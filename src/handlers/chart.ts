@@ -325,7 +325,7 @@ function bitsOf(codes: Codes): Uint16Array {
   return codes instanceof Uint16Array ? codes : new Uint16Array(codes.buffer, codes.byteOffset, codes.length)
 }
 
-/** Takes the comma behind the last value back. */
+/** Removes the comma after the last value. */
 function endArray(writer: JsonWriter): void {
   if (axis.length > 0) writer.at--
 }

@@ -34,7 +34,7 @@ const ANSWER_BYTES = 4096
 const parameters = {
   lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
   lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
-  time: timestamp({ description: 'The moment asked for; default now. A date alone is its first second.' }),
+  time: timestamp({ description: 'The requested moment; default now. A date alone is its first second.' }),
   spot_id: integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,5 @@
 /**
- * `GET /events`: a stream that tells of each new snapshot what it changes. An id of no buoy is watched all
+ * `GET /events`: a stream of the changes of each new snapshot. An id of no buoy is watched all
  * the same, because the buoy may come; a slug has to exist, because it is looked up once.
  */
 import { noSuchBuoy, streamOperation } from '../operation/operation.ts'

@@ -10,7 +10,7 @@ const BUOYS_OF_PLACE = 3
 /** A buoy so near counts as much as eight times the people: ranks are powers of two. */
 const NEAR_KM = 150
 const NEAR_RANKS = 3
-/** Places whose buoys are looked for: a short text names hundreds. */
+/** Most places that get their buoys: a short text names hundreds. */
 const MOST_LOOKED_AT = 50
 
 const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region' })

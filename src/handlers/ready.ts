@@ -1,4 +1,4 @@
-/** Operations whose data are ready bytes of the snapshot. */
+/** Operations with data that are ready bytes of the snapshot. */
 import { operation } from '../operation/operation.ts'
 import { choice } from '../operation/parameters.ts'
 import { LANGUAGES } from '../sea/languages.ts'

@@ -43,7 +43,7 @@ export const listSatellitePasses = operation({
   tables: { formats: FORMATS, isList: true },
 })
 
-/** Rows of the passes that are asked for, newest first. @throws ApiError 404 */
+/** Rows of the requested passes, newest first. @throws ApiError 404 */
 export function passesOf({ passes }: Dataset, query: QueryOf<typeof parameters>): Uint32Array {
   const { mission: slug, active_only: activeOnly, since, limit } = query
   const mission = slug === undefined ? null : missionOfSlug(slug)

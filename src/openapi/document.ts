@@ -33,7 +33,7 @@ import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 /** The contract's version: its first number is in every path (`/v2`). The package has another one. */
 const VERSION = '2.0.0'
 
-/** The parameter is written out, as generators of clients mostly pass over references to parameters. */
+/** The parameter is written out, as most generators of clients skip references to parameters. */
 const SNAPSHOT_PARAMETER = {
   name: 'snapshot',
   in: 'query',
@@ -65,7 +65,7 @@ export interface OpenApiDocument {
   readonly components: { readonly [kind: string]: { readonly [name: string]: Schema } }
 }
 
-/** One scheme: of several, generated clients mostly take the last, and would put the key into addresses. */
+/** One scheme: of several, most generated clients take the last, and would put the key into addresses. */
 const SECURITY_SCHEMES: { readonly [name: string]: Schema } = {
   bearer: {
     type: 'http',

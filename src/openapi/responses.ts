@@ -203,7 +203,7 @@ export function shapeParameters({ tables }: Declared): Schema[] {
     ...(tables.isList ? [layout] : []),
     query(
       'units',
-      'With `1` the second line of CSV has the units of the columns, with `name` they stand behind the names: `period (s)`. Allowed: 0, and with `csv` 1 and name.',
+      'With `1` the second line of CSV has the units of the columns, with `name` they follow the names: `period (s)`. Allowed: 0, and with `csv` 1 and name.',
       { enum: ['0', '1', 'name'], default: '0' },
     ),
     query(
@@ -262,7 +262,7 @@ const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed'>]: F
     headers: { ...SNAPSHOT_HEADER, ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }) },
   },
   resource_not_found: {
-    description: 'The path, or what a parameter names, does not exist, or nothing is near enough.',
+    description: 'The path, or the thing that a parameter names, does not exist, or nothing is near enough.',
   },
   snapshot_gone: {
     description:

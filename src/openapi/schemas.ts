@@ -43,7 +43,7 @@ function orNull(schema: Schema): Schema {
 const each = (members: Properties, of: (member: Schema, name: string) => Schema): Properties =>
   Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member, name)]))
 
-/** Marks members that come where a parameter asks for them. */
+/** Marks members that come only if a parameter names them. */
 const IS_OPTIONAL = Symbol('optional')
 const optional = (members: Properties): Properties =>
   each(members, (member) => ({ ...member, [IS_OPTIONAL]: true }))
@@ -249,7 +249,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     ...optional(extras),
   }),
   ReadingBucket: object(
-    'The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees.',
+    'The readings of a bucket, by `aggregation`; directions by their circular mean, in whole degrees.',
     {
       ...measured,
       time: time('First second of the bucket'),
@@ -271,9 +271,9 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     unit,
     ...optional(extras),
   }),
-  ClosestReading: object('A reading and its distance in time from the moment asked for.', {
+  ClosestReading: object('A reading and its distance in time from the requested moment.', {
     ...reading,
-    time_diff_minutes: whole('minutes', 'Time between the reading and the moment asked for, never negative', {
+    time_diff_minutes: whole('minutes', 'Time between the reading and the requested moment, never negative', {
       minimum: 0,
     }),
     ...optional(extras),
@@ -313,7 +313,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ),
   BuoyName: object('The buoy that a reading belongs to.', membersOf(ITEMS.idAndName)),
   SearchParameters: object('What was searched for.', {
-    target_datetime: time('The moment asked for'),
+    target_datetime: time('The requested moment'),
     tolerance_hours: measure('hours', 'How far from that moment a reading may be'),
     search_range: range('The range that was searched.'),
   }),
@@ -360,7 +360,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     },
     sample_count: count('Samples behind the value.'),
   }),
-  SeriesYear: object('One season. Every year asked for has one, with or without data.', {
+  SeriesYear: object('One season. Every requested year has one, with or without data.', {
     year: { type: 'integer', description: 'The year in which the season starts.' },
     complete: flag("Whether the last day of the season is over at the snapshot's time."),
     point_count: count('Length of `points`.'),
@@ -400,7 +400,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     observation_count: count('Readings of this pass.'),
     bounds: ref('Bounds'),
   }),
-  Location: object('The point asked for.', {
+  Location: object('The requested point.', {
     lat: measure('degrees', 'Latitude as it was sent'),
     lng: measure('degrees', 'Longitude as it was sent'),
     timezone: zoneName('IANA name of the time zone there.'),
@@ -443,7 +443,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'Tide of the nearest harbour within 100 km, predicted from its harmonic constituents. All fields are `null` without one.',
     {
       height: orNull(waterLevel),
-      time: orNull(time('The moment asked for')),
+      time: orNull(time('The requested moment')),
       direction: orNull(text('Whether the water rises or falls.', { enum: ['rising', 'falling'] })),
       seconds_to_next_tide_change: orNull(
         whole('s', 'Time until the next high or low water', { minimum: 0 }),
@@ -456,7 +456,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ConditionsMetadata: object('Age and source of the parts.', {
     forecast_updated_at: modelRun,
     reading_age_minutes: orNull(
-      whole('minutes', 'Time asked for minus time of the reading. It is negative if the reading is later'),
+      whole('minutes', 'Requested time minus time of the reading. It is negative if the reading is later'),
     ),
     tide_source: tideSource,
     ...optional({
@@ -622,7 +622,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   SnapshotGoneAnswer: object('The body of a 410.', {
     ...error,
     error: text('The code for programs.', { const: PINNED_ERROR }),
-    details: object('What was asked for, and what there is.', {
+    details: object('The requested snapshot, and the current one.', {
       parameter: text('Name of the parameter that names the snapshot.'),
       current: text('The snapshot that is served now.'),
     }),
@@ -678,7 +678,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
 const PINNED = text('The snapshot of the answer, where the request pins one with `snapshot`.')
 
 const PAGE = {
-  page: natural('The page that was asked for.'),
+  page: natural('The requested page.'),
   per_page: natural('Items in a page, at most the maximum.'),
   total_pages: count('Number of pages; 0 for an empty result.'),
 }
@@ -708,7 +708,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   getBuoy: { data: object('The buoy.', { buoy: ref('BuoyDetail') }) },
   lastReadings: {
     data: object('The buoys, and the ids without a buoy.', {
-      buoys: list(ref('BuoyLastReading'), 'The buoys in the order asked for, each once.'),
+      buoys: list(ref('BuoyLastReading'), 'The buoys in the requested order, each once.'),
       missing_ids: idList('Processed ids that no buoy has.'),
     }),
   },
@@ -744,7 +744,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     }),
     meta: pagedMeta({
       date_range: object(
-        "The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading.",
+        "The requested range. An open end is the time of the buoy's first or last reading, or `null` if it has no reading.",
         { start: orNull(time('First moment')), end: orNull(time('Last moment, included')) },
       ),
     }),
@@ -754,10 +754,10 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
       readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
       count: count('Readings, or buckets, that match, over all pages.'),
-      missing_ids: idList('Ids asked for that no buoy has.'),
+      missing_ids: idList('Requested ids that no buoy has.'),
       ...optional(buckets),
     }),
-    meta: pagedMeta({ date_range: range('The range asked for.') }),
+    meta: pagedMeta({ date_range: range('The requested range.') }),
   },
   closestReading: {
     data: object('The reading and what was searched for.', {
@@ -772,7 +772,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   readingSeries: {
     data: object('Seasons side by side.', {
       buoy: ref('IdentifiedBuoySummary'),
-      metric: text('The metric asked for.'),
+      metric: text('The requested metric.'),
       bucket: text('Length of the buckets.', { enum: ['hour', 'day', 'week'] }),
       aggregation: text('How samples became the value of a bucket.', {
         enum: ['median', 'avg', 'min', 'max'],

@@ -79,7 +79,7 @@ export const boxParameters = {
   }),
 }
 
-/** The box asked for, on the globe; null where none is. @throws ApiError 400 when both are given */
+/** The requested box of the globe; null without one. @throws ApiError 400 when both are given */
 export function boxOf({ bounds: box, bbox: corners }: QueryOf<typeof boxParameters>): Bounds | null {
   if (box !== undefined && corners !== undefined)
     throw refused('bbox', 'does not go with bounds. Allowed: one of them')

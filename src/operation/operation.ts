@@ -11,7 +11,7 @@ import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
 import type { Paging, Pieces, Table } from '../dataset/table.ts'
 
-/** Bytes that an operation finds free in the writer: more than what stands before its first item. */
+/** Bytes that an operation finds free in the writer: more than the text before its first item. */
 export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
@@ -96,7 +96,7 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
 }
 
 /**
- * What `now` in a query means, epoch seconds: the snapshot's time where readings are asked for, so that an answer can be
+ * What `now` in a query means, epoch seconds: the snapshot's time for readings, so that an answer can be
  * kept and repeated, and the clock's minute where the sea of this moment is.
  */
 export function nowOf({ perMinute }: Pick<Operation, 'perMinute'>, { dataset }: View, clock: number): number {
@@ -116,7 +116,7 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
 const LONGEST_LOOKED_FOR = 64
 const LEAST_LOOKED_FOR = 3
 
-/** The 404 that names the slug that was probably meant, and never what was asked for. */
+/** The 404 with the slug that was probably meant, never with the text of the request. */
 export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
   const { length } = idOrSlug
   const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR

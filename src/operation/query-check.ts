@@ -15,7 +15,7 @@ export const OPTIONS: Options = {
 
 const ajv = new Ajv2020(OPTIONS)
 
-/** Compiling takes some 20 ms, so a check is asked for once a thread. */
+/** Compiling takes some 20 ms, so a thread makes each check once. */
 export function checkOf(schema: object): ValidateFunction {
   return ajv.compile(schema)
 }

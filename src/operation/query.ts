@@ -132,7 +132,7 @@ export class QueryReader<P extends Parameters> {
     return texts
   }
 
-  /** Writes `&order=asc&per_page=5` of texts that `read` has read, encoded anew without `page`. */
+  /** Writes `&order=asc&per_page=5` of texts that `read` has read, encoded again without `page`. */
   writeGiven(writer: JsonWriter, texts: Texts): void {
     for (let i = 0; i < texts.length; i++) {
       const text = texts[i]
@@ -237,7 +237,7 @@ export function namesOf(name: string, { aliases, repeatable }: Parameter<unknown
 const NUMBER = new Float64Array(1)
 const HALVES = new Int32Array(NUMBER.buffer)
 
-/** 48 bits of what a request asks for, for ETags of one snapshot. No defence against an adversary. */
+/** A hash of a request's meaning in 48 bits, for ETags of one snapshot. No defence against an adversary. */
 export class EtagHash {
   #a = 0
   #b = 0

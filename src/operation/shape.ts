@@ -18,10 +18,10 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
 
 export interface Shape {
   readonly format: Format
-  /** Names of columns or of what nests them, in the order asked for; null for all. */
+  /** Names of columns or of the objects that nest them, in the order of the query; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
-  /** Where CSV has the units of columns: nowhere, in a second line, or behind the names. */
+  /** Where CSV has the units of columns: nowhere, in a second line, or after the names. */
   readonly units: '0' | '1' | 'name'
   /** Whether CSV begins with a byte order mark, by which spreadsheets know UTF-8. */
   readonly hasMark: boolean
@@ -90,7 +90,7 @@ export function shapeKey({ format, fields, byColumns, units, hasMark }: Shape): 
   return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${units}${hasMark ? 'b' : ''}`
 }
 
-/** Query parameters, encoded, each begun by `&`. */
+/** Query parameters, encoded, each after `&`. */
 export function shapeQuery({ format, fields, byColumns, units, hasMark }: Shape): string {
   return (
     `&format=${format}` +
@@ -107,7 +107,7 @@ function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): Shape['unit
   if (value === '' || value === '0') return '0'
   if ((value === '1' || value === 'name') && isCsv) return value
   const allowed = offersCsv
-    ? '0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns'
+    ? '0; with format=csv also 1, which adds a row of units, and name, which puts them after the names of columns'
     : '0'
   throw refused('units', `does not choose units: values are always metric. Allowed: ${allowed}`)
 }

@@ -75,7 +75,7 @@ const REQUESTS: readonly Metric[] = [
   },
   metric(
     'groundswell_response_body_bytes_total{http_route}',
-    'Bytes of bodies that were answered, as sent, without heads',
+    'Bytes of response bodies, as sent',
     (figures) => byRoute(figures, ({ bytes }) => bytes),
   ),
   metric(
@@ -153,7 +153,7 @@ const SNAPSHOT: readonly Metric[] = [
   ),
   metric(
     'groundswell_snapshot_load_seconds',
-    'How long the last snapshot that was served took to be read and checked',
+    'Time that reading and checking the newest served snapshot took',
     ({ reload }) => reload.loadTook,
   ),
   metric(

@@ -89,7 +89,7 @@ function decodeColumns(
     columns.set(name, new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length))
     end = last
   }
-  expect(end === bytes.length, file, `${bytes.length - end} bytes behind the last column`)
+  expect(end === bytes.length, file, `${bytes.length - end} bytes after the last column`)
   return columns
 }
 
@@ -132,7 +132,7 @@ export function expectLength(length: number, columns: readonly { length: number 
   )
 }
 
-/** 0, and behind each number the sum up to it: where the rows of each begin, and where the last ones end. */
+/** 0, and for each number the sum up to it: where the rows of each begin, and where the last ones end. */
 export function sums(numbers: readonly number[]): Uint32Array<ArrayBuffer> {
   let sum = 0
   return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])

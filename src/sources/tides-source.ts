@@ -164,7 +164,7 @@ function constituentsOf(
       if (amplitude > 0) constituents.set(name, { name, amplitude, phase })
     } else if (other.amplitude === amplitude && other.phase === phase) {
       file.skipped('a constituent that is listed again')
-    } else throw new UnusableFile(`lists the constituent ${name} twice with other values`)
+    } else throw new UnusableFile(`lists the constituent ${name} twice with different values`)
   }
   expect(constituents.size > 0, 'has no tide')
   return [...constituents.values()]

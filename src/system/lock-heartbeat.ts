@@ -13,7 +13,7 @@ function beat(): void {
   count++
   for (const file of files) {
     try {
-      // A file that is gone was taken away with the lock, so it is never made anew.
+      // A file that is gone was taken away with the lock, so it is never made again.
       const handle = openSync(file, 'r+')
       try {
         writeSync(handle, String(count).padStart(DIGITS, '0'), 0)

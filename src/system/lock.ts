@@ -118,7 +118,7 @@ function takePlace(path: string, own: string): boolean {
     // ENOENT: another process has taken this one for dead and removed its folder.
     if (['ENOTEMPTY', 'EEXIST'].includes(code) || (code === 'ENOENT' && existsSync(dirname(path))))
       return false
-    throw new LockError(`${path}: cannot be written (${code}); where it is no folder, remove it`)
+    throw new LockError(`${path}: cannot be written (${code}); if it is not a folder, remove it`)
   }
 }
 

@@ -54,7 +54,7 @@ export function replaceFile(path: string, text: string, folder = dirname(path)):
   }
 }
 
-/** Removes what killed writers of `path` left behind. Only the process that may write now may call it. */
+/** Removes files that killed writers of `path` left. Only the process that may write now may call it. */
 export function removeLeftovers(path: string): void {
   const name = basename(path)
   let entries: string[]

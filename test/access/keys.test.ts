@@ -201,7 +201,7 @@ test('a file that is broken in any way is refused by name and fault, and none of
     [file([], 2), /"format"/],
     [file({}), /"keys"/],
     [file([null]), /keys\[0\]: not an object/],
-    [file([{ ...record, key }]), /keys\[0\]: a field that is not known/],
+    [file([{ ...record, key }]), /keys\[0\]: an unknown field/],
     [file([{ ...record, id: key }]), /"id"/],
     [file([{ ...record, owner: key }]), /"owner"/],
     [file([{ ...record, hash: record.hash.toUpperCase() }]), /"hash"/],

@@ -177,7 +177,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     const { isError, text } = await keyless.call('history', { id, start_date: '2026-01-01' })
     assert.ok(isError)
     assert.match(text, /API key required\. The user has to set GROUNDSWELL_KEY/)
-    assert.match(keyless.log, /without a key find_buoys alone answers/)
+    assert.match(keyless.log, /without a key only find_buoys answers/)
   })
 
   await t.test('and finds its key nowhere in what was written.', () => {

@@ -91,7 +91,7 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   const lists = 'format: Allowed: one of json, csv, ndjson, geojson'
   const plain = 'format: Allowed: one of json, csv, ndjson'
   const units =
-    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns'
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them after the names of columns'
   const outcomes: [url: string, outcome: string][] = [
     ...['xml', 'CSV', 'csv,json', '%00', 'csv&format=json', '%ff'].map((format): [string, string] => [
       `/buoys?format=${format}`,
@@ -156,7 +156,7 @@ test('A path may end in a format, and CSV may have a byte order mark and units b
   assert.equal(refused('/buoys?bom=1'), 'bom: Allowed: 0')
   assert.equal(
     refused('/buoys?format=geojson&units=name'),
-    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns',
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them after the names of columns',
   )
 })
 

@@ -229,7 +229,7 @@ const BROKEN: [name: string, shape: Shape, reason: RegExp][] = [
   ['b1.nc', { without: 'VAVH' }, /lacks one of time, latitude, longitude, VAVH/],
   ['b2.nc', { without: 'time' }, /lacks one of/],
   ['b3.nc', { shortened: 'latitude' }, /differ in length/],
-  ['b4.nc', { units: 'days since 1950-01-01' }, /none of its times lies from 1970/],
+  ['b4.nc', { units: 'days since 1950-01-01' }, /none of its times is between 1970/],
   ['b5.nc', { units: 'seconds since 2000-13-01 00:00:00' }, /unknown unit/],
   ['b6.nc', { platform: 'HY-2B' }, /a mission whose passes cannot be numbered/],
   ['b7.nc', { platform: null }, /a mission whose passes cannot be numbered/],

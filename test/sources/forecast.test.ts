@@ -323,7 +323,7 @@ const BROKEN: { readonly [name: string]: [content: string | object, reason: RegE
   'cut.json': [JSON.stringify(MARINE).slice(0, -20), /not JSON, or cut off/],
   'cut.json.gz': [gzipSync(JSON.stringify(MARINE)).subarray(0, 100), /not JSON, or cut off/],
   'readme.txt': ['Forecasts of March', /not JSON/],
-  'error.json': ['{"error":true,"reason":"Daily limit"}', /no forecast of Open-Meteo by the hour/],
+  'error.json': ['{"error":true,"reason":"Daily limit"}', /not a forecast of Open-Meteo by the hour/],
   'current.json': [marine({ hourly: undefined, current: { wave_height: 2 } }), /by the hour/],
   'path.json': [inDomain({ axes: { composite: { values: [] } } }), /a composite axis/],
   'projected.json': [
@@ -331,7 +331,7 @@ const BROKEN: { readonly [name: string]: [content: string | object, reason: RegE
     /not latitudes and longitudes/,
   ],
   'calendar.json': [inDomain({ referencing: [{ system: { calendar: '360_day' } }] }), /another calendar/],
-  'number.json': ['42', /no forecast of Open-Meteo/],
+  'number.json': ['42', /not a forecast of Open-Meteo/],
   'times.json': [marine({ hourly: { time: ['2026-03-27'] } }), /not in whole seconds/],
   'none.json': [marine({ hourly: { time: [] } }), /no times/],
   'back.json': [marine({ hourly: { time: [RUN, RUN] } }), /do not ascend/],

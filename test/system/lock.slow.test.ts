@@ -61,7 +61,7 @@ test('A lock that cannot be made says why, and makes no folders.', (t) => {
   symlinkSync('{"pid":1}', join(folder, 'old.lock'))
   assert.throws(
     () => lock(join(folder, 'old.lock'), { patienceMs: 1000 }),
-    /old\.lock: cannot be written \(ENOTDIR\); where it is no folder, remove it/,
+    /old\.lock: cannot be written \(ENOTDIR\); if it is not a folder, remove it/,
   )
   assert.deepEqual(readdirSync(folder), ['old.lock'])
 })

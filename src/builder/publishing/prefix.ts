@@ -1,8 +1,8 @@
 /**
  * The folder of a bucket that snapshots are published to: its newest commit, what is put there and collected, and
- * whether its conditions can be relied upon.
+ * whether its conditions are reliable.
  *
- *   manifest.msgpack         the newest commit: a manifest, and behind it, as a second MessagePack value, a record
+ *   manifest.msgpack         the newest commit: a manifest and after it, as a second MessagePack value, a record
  *   KIND-HASH.msgpack        parts of snapshots, and of the states of sources
  *   registry-HASH.jsonl      the folder's registry.jsonl as of a commit
  *   given-HASH.jsonl         its given-ID.jsonl
@@ -83,7 +83,7 @@ export class Prefix {
   }
 
   /**
-   * Puts a commit in the place of the one that it was built upon, and makes sure that it is there. @param own
+   * Puts a commit in the place of the one that it was built on, and makes sure that it is there. @param own
    * names of commits that may be there without being another builder's
    * @returns null, or the commit of another builder that is there instead
    * @throws StoreError where the store has neither
@@ -98,7 +98,7 @@ export class Prefix {
       ...(!this.singleWriter && condition),
       cacheControl: CHANGING,
     })
-    // An attempt of ours may have been taken before its answer was lost, whatever a later refusal tells.
+    // An attempt of ours may have been taken before its answer was lost, even if a later one is refused.
     const there = await this.newest()
     if (there !== null && Buffer.from(bytes).equals(there.bytes)) return null
     if (there !== null && !own.includes(there.name)) return there
@@ -116,7 +116,7 @@ export class Prefix {
   }
 
   /**
-   * Whether the store refuses puts whose condition fails, so that conditions decide between builders. Several
+   * Whether the store refuses a put if its condition fails: conditions decide between builders. Several
    * stores ignore conditions.
    * @throws BuildError where it does not, unless the operator states that there is one builder
    */
@@ -233,7 +233,7 @@ export function encodeCommit(manifest: Uint8Array, { state, ...rest }: CommitRec
   return Buffer.concat([plainManifest(manifest), pack(behind)])
 }
 
-/** A manifest without the record that stands behind it. @throws SnapshotError */
+/** A manifest without the record that follows it. @throws SnapshotError */
 export function plainManifest(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes.subarray(0, firstValue(bytes, 'manifest').end))
 }

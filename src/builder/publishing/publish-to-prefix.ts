@@ -169,7 +169,7 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
     const isEmpty = listKept(dir).length === 0 && !existsSync(join(dir, MANIFEST_FILE))
     if (!(error instanceof RequestFault) || !error.passing || isEmpty) throw error
     writePublished(dir, publishedTo(dir, prefix), lock)
-    log(`${error.message}; the build goes on upon what ${dir} has`, 'warning')
+    log(`${error.message}; the build goes on with the state of ${dir}`, 'warning')
     return null
   }
 }
@@ -281,7 +281,7 @@ function filesOf(
   const registry = linesOf('registry', REGISTRY_FILE)
   if (registry.length === 0) {
     throw new BuildError(
-      `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
+      `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it again`,
     )
   }
   const state = [...registry, ...linesOf('given', statesFile(id)), ...[...more.values()].map(inFolder)]
@@ -309,7 +309,7 @@ export function readPublished(dir: string): Published | null {
     if (isSystemFault(error)) throw new BuildError(`${path}: cannot be read (${error.code})`)
   }
   throw new BuildError(
-    `${path}: is not of this version; remove it, and the next build compares folder and store anew`,
+    `${path}: is not of this version; remove it, and the next build compares folder and store again`,
   )
 }
 

@@ -38,7 +38,7 @@ export function seriesOf(
     if (isObject(first.table)) return tableSeries(first.table, doubt)
   }
   throw new UnusableFile(
-    'it is no forecast of Open-Meteo by the hour, Stormglass, CoverageJSON or ERDDAP JSON',
+    'it is not a forecast of Open-Meteo by the hour, Stormglass, CoverageJSON or ERDDAP JSON',
   )
 }
 

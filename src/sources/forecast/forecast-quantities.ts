@@ -61,7 +61,7 @@ export function isWindLabel(label: string): boolean {
 
 /**
  * The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds, of which only
- * Open-Meteo's names tell the unit, and for `tp`, which is rain in many models.
+ * Open-Meteo's names have the unit, and for `tp`, which is rain in many models.
  */
 function factorOf(name: ForecastName, label: string, unit: string): number | null {
   const measure = FORECAST_MEASURES[name]

@@ -193,7 +193,7 @@ async function follow(
   const limit = setTimeout(end, seconds * 1000, `it was not read within ${seconds} s, its limit`)
   const stall = setTimeout(end, STALLED_SECONDS * 1000, `its reader stalled for ${STALLED_SECONDS} s`)
   const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
-  // The process ended before it took its job; the exit tells why.
+  // The process ended before it took its job; the exit says why.
   stdin.on('error', () => undefined)
   stdin.end(JSON.stringify(job))
   stderr.setEncoding('latin1')
@@ -212,7 +212,7 @@ async function follow(
   } catch (error) {
     if (error !== messages.errored) throw error
     // The last message of a reader that was killed is cut off.
-    if (!output.readableEnded) end('its reader sent what is no message')
+    if (!output.readableEnded) end('its reader sent bytes that are not a message')
   } finally {
     clearTimeout(limit)
     clearTimeout(stall)

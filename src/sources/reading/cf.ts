@@ -1,4 +1,4 @@
-/** What attributes tell of NetCDF variables, by CF and its users: times and quality flags. */
+/** Times and quality flags of NetCDF variables, by their attributes in the forms of CF and its users. */
 import { entryOf } from '../../system/entry-of.ts'
 import type { NetcdfFile } from './netcdf.ts'
 import { momentOf, timeUnit } from './times.ts'
@@ -23,7 +23,7 @@ export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doub
   if (/\bTAI\b/.test(text('long_name'))) doubt('atomicTime', name)
   const times = Float64Array.from(values, (_, i) => momentOf(unit, at(i)))
   if (times.length > 0 && times.every((time) => time < 0))
-    throw new UnusableFile('none of its times lies from 1970 to February 2106')
+    throw new UnusableFile('none of its times is between 1970 and February 2106')
   // Half of the step between 32-bit floats of this size.
   const last = Math.abs(at(values.length - 1))
   const off = 2 ** (Math.floor(Math.log2(last)) - 24) * unit.step
@@ -39,7 +39,7 @@ const GOOD_MEANINGS: ReadonlySet<string> = new Set(
     'not_evaluated unknown'
   ).split(' '),
 )
-/** Meanings of flags that nobody has set. What Copernicus has not checked is no value of its service. */
+/** Meanings of flags that nobody has set. `no_qc_performed`, the word of Copernicus, is not good. */
 const UNCHECKED: ReadonlySet<string> = new Set(['not_evaluated', 'unknown'])
 
 /** OceanSITES' table 2, also that of Copernicus and IMOS: good, probably good, changed, nominal, interpolated. */

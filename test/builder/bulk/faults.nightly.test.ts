@@ -77,7 +77,7 @@ test('An export must not lie in the folder of snapshots, and goes to no bucket o
   }
   for (const out of ['s3://bucket/bulk', 'https://example.org/bulk/']) {
     const { code, stderr } = await runCli(['export', dir, '--out', out])
-    assert.deepEqual([code, stderr.includes(`--out: ${out} is no folder`)], [2, true])
+    assert.deepEqual([code, stderr.includes(`--out: ${out} is not a folder`)], [2, true])
   }
   await runCliWell(['export', dir, '--out', join(folder, 'snapshots-2')])
   assertWhole(join(folder, 'snapshots-2'))
