@@ -50,9 +50,9 @@ export class AddressCounters {
 
   constructor(buffer: SharedArrayBuffer) {
     this.#banks = new HourBanks(buffer, BANKS, BANK_WORDS)
-    const behind = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
-    this.#warnedIn = behind.subarray(0, WARNED_WORDS)
-    this.#seed = behind.subarray(WARNED_WORDS)
+    const rest = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
+    this.#warnedIn = rest.subarray(0, WARNED_WORDS)
+    this.#seed = rest.subarray(WARNED_WORDS)
   }
 
   /**
@@ -137,7 +137,7 @@ export class AddressCounters {
     let v1 = this.#seed[1] ^ 0xee
     let v2 = 0x6c796765 ^ this.#seed[0]
     let v3 = 0x74656462 ^ this.#seed[1]
-    // Two rounds for each word and the length behind them, four for each half of the output.
+    // Two rounds for each word and for the length at the end, four for each half of the output.
     const last = 2 * (count + 1)
     for (let round = 0; round < last + 8; round++) {
       if (round < last) {

@@ -35,7 +35,7 @@ export function charge(words: Int32Array, at: number, limit: number): number {
 
 const LOCK = 0
 const FIRST_TAG = 1
-// Every call reads the tags and the lock, so they share no cache line with the counts behind them.
+// Every call reads the tags and the lock, so they share no cache line with the counts after them.
 const HEADER_WORDS = 32
 const LOCK_WAIT_MS = 10
 // One second in all. Zeroing takes milliseconds, so the thread that holds a lock for longer has died.

@@ -1,4 +1,4 @@
-/** All keys of the moment, in shared memory where every serving thread looks up the keys of requests, each hashed once. */
+/** The current keys, in shared memory: every serving thread looks up the keys of requests there, each hashed once. */
 import { hash, randomFillSync } from 'node:crypto'
 
 export const KEY_PREFIX = 'gsw_'
@@ -16,7 +16,7 @@ export interface KeyEntry {
   readonly slot: number
 }
 
-// Rows of 32-bit words: the hash, the slot, the quota (0 for an empty row). The ids stand behind all rows.
+// Rows of 32-bit words: the hash, the slot, the quota (0 for an empty row). The ids follow all rows.
 const DIGEST_WORDS = 8
 const ROW_WORDS = 10
 const ID_BYTES = 16
@@ -40,7 +40,7 @@ function digest(text: string): void {
   }
 }
 
-/** An open hash table by SHA-256, made anew for each change of the keys; threads wrap its buffer. */
+/** An open hash table by SHA-256, made again for each change of the keys; threads wrap its buffer. */
 export class KeyRing {
   readonly #words: Int32Array
   readonly #mask: number

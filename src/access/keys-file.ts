@@ -168,7 +168,7 @@ function followed(path: string): string {
   }
 }
 
-/** The keys of a moment, and what tells them from others: an ETag, or the stamp of a file. */
+/** The keys at one time, and the mark of this version of them: an ETag, or the stamp of a file. */
 export interface FoundKeys {
   readonly records: KeyRecord[]
   readonly etag: string | null
@@ -181,7 +181,7 @@ export interface KeySource {
   readonly address: string
   /**
    * Null where there are none, `'unchanged'` where they still have the ETag.
-   * @throws RequestFault; KeysFileError for what is no whole keys file
+   * @throws RequestFault; KeysFileError for anything but a whole keys file
    */
   read(etag: string | null, signal?: AbortSignal): Promise<FoundKeys | 'unchanged' | null>
   close(): void

@@ -46,7 +46,7 @@ export function isAddress(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place)
 }
 
-/** @throws Error that fits behind "expected " and repeats nothing of the address, which may hold a password */
+/** @throws Error that fits after "expected " and repeats nothing of the address, which may hold a password */
 export function checkKeysAddress(address: string): void {
   try {
     partsOf(address)
@@ -180,7 +180,7 @@ export class FollowedKeys {
   #hash: string | null = null
   #count = 0
   #etag: string | null = null
-  /** Whether a line has told that there are none. */
+  /** Whether the log has said that there are none. */
   #isEmpty = false
   /** What was wrong with the last poll. */
   #problem: string | null = null

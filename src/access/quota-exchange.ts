@@ -1,10 +1,10 @@
 /**
- * Quotas that replicas share. What each key has used goes to Redis, and the totals come back:
- * `groundswell:{quota}:HOUR` is a hash. `ID` in it is what all replicas have used of a key, `ID:REPLICA` what
- * one of them has told, and `:REPLICA` the sum of all that one has told.
+ * Quotas that replicas share. Each replica sends its calls of each key to Redis, and the totals come back:
+ * `groundswell:{quota}:HOUR` is a hash. `ID` in it counts the calls of a key on all replicas, `ID:REPLICA`
+ * the calls that one replica has sent, and `:REPLICA` all that this replica has sent.
  *
- * A replica believes what Redis says it has told, not what it remembers: so a lost answer counts once, and what
- * an emptied, replaced or older Redis lacks is told again.
+ * A replica trusts Redis, not its own memory, about the counts that it has sent: so a call with a lost answer
+ * counts once, and counts that an emptied, replaced or older Redis lacks are sent again.
  */
 import { timestampText } from '../sea/time.ts'
 import type { LogLine } from '../system/log.ts'
@@ -14,12 +14,12 @@ import type { KeyEntry } from './key-ring.ts'
 import type { QuotaCounters } from './quota.ts'
 import { redisFault, type SharedCounts } from './redis.ts'
 
-/** A call is told within one interval and heard by the others within another: 100 ms in all. */
+/** A call is sent within one interval, and the others get it within another: 100 ms in all. */
 const EXCHANGE_MS = 50
 /** Keys of one transaction, which takes Redis a millisecond or two. */
 const KEYS_AT_ONCE = 500
 /**
- * Redis counts as away after so many intervals without an answer: a fault that is over sooner is not worth a
+ * Redis counts as away after this many intervals without an answer: a shorter fault is not worth a
  * line, and after a pause of this thread an answer may be there, and unread.
  */
 const PATIENT_INTERVALS = 20
@@ -40,14 +40,14 @@ export class QuotaExchange {
   /** Another one after each start. */
   readonly #replica = randomName()
   readonly #timer: NodeJS.Timeout
-  /** By slot: the id of its key, and what Redis has been told of it in `#hour`. */
+  /** By slot: the id of its key, and its calls in `#hour` that were sent to Redis. */
   #ids: string[] = []
   #told: number[] = []
   #hour: number
   #connection = 0
-  /** The sum that Redis has been told in `#hour`; null before its first answer. */
+  /** The sum of the calls in `#hour` that were sent to Redis; null before its first answer. */
   #sum: number | null = null
-  /** Redis may lack counts: each key with calls is asked for. */
+  /** Redis may lack counts: the totals of each key with calls are requested. */
   #asksAll = false
   #exchange: Promise<void> | null = null
   readonly #exchanges = { succeeded: 0, failed: 0 }
@@ -76,7 +76,7 @@ export class QuotaExchange {
     this.#asksAll = true
   }
 
-  /** Where that is not sure, as behind a new connection: Redis says how much it was really told. */
+  /** For doubtful cases such as a new connection: the answer of Redis has the count that really arrived. */
   #assumeTold(slot: number): void {
     this.#told[slot] = this.#options.counters.own(slot, this.#hour * HOUR_S)
   }
@@ -96,7 +96,7 @@ export class QuotaExchange {
     return { backend: 'redis', isUp: this.#awaySince === null }
   }
 
-  /** Tells Redis the last calls, when no request is admitted any more. */
+  /** Sends the last calls to Redis, when no request is admitted any more. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.exchange()
@@ -104,7 +104,7 @@ export class QuotaExchange {
     this.#options.redis.close()
   }
 
-  /** Tells Redis what was used here, and hears what others have used. Never rejects. */
+  /** Sends the calls made here to Redis, and gets those of the others. Never rejects. */
   exchange(): Promise<void> {
     return (this.#exchange ??= this.#tellAndHear().finally(() => (this.#exchange = null)))
   }
@@ -112,7 +112,7 @@ export class QuotaExchange {
   async #tellAndHear(): Promise<void> {
     const { redis, clock } = this.#options
     const hour = hourOf(clock())
-    // The last calls of an hour are told after its end, unless the clock was set.
+    // The last calls of an hour are sent after its end, unless the clock was set.
     if (hour !== this.#hour && hour !== this.#hour + 1) this.#enter(hour)
     if (redis.connections !== this.#connection) this.#enter(this.#hour)
     this.#connection = redis.connections
@@ -140,7 +140,7 @@ export class QuotaExchange {
     this.#ids.forEach((_, slot) => this.#assumeTold(slot))
   }
 
-  /** Slots of keys that Redis has to be told or asked about. */
+  /** Slots of keys with calls to send or totals to request. */
   #due(): number[] {
     const { counters } = this.#options
     const now = this.#hour * HOUR_S
@@ -155,7 +155,7 @@ export class QuotaExchange {
   async #exchangeSome(slots: readonly number[]): Promise<void> {
     const { redis, counters } = this.#options
     const now = this.#hour * HOUR_S
-    // All counts as told even where the answer is lost: the next one says what Redis has.
+    // All calls count as sent even if the answer is lost: the next answer has the counts of Redis.
     const keys = slots.map((slot) => {
       const told = counters.own(slot, now)
       const more = told - this.#told[slot]

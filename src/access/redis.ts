@@ -21,7 +21,7 @@ export interface RedisAddress {
 
 /**
  * Reads `redis://[[USER][:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `rediss://` for TLS.
- * @throws Error that fits behind "expected " and repeats nothing of the text, which may hold a password.
+ * @throws Error that fits after "expected " and repeats nothing of the text, which may hold a password.
  */
 export function parseRedisAddress(text: string): RedisAddress {
   const plain = /^(rediss?:\/\/)(?:[^@/?#\s]*@)?((?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:\/\d{0,5})?)$/i
@@ -49,7 +49,7 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
     disableClientInfo: true,
     maintNotifications: 'disabled',
     socket: {
-      // An address is no name to ask for (RFC 6066).
+      // RFC 6066 allows names only, not addresses.
       ...(!/^[0-9.]+$|:/.test(hostname) && { servername: hostname }),
       connectTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: ANSWER_TIMEOUT_MS,
@@ -68,7 +68,7 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
   return {
     /** The address without user and password. */
     name,
-    /** Connections so far: behind each may be another server than before. */
+    /** Connections so far: each may lead to a different server. */
     get connections(): number {
       return connections
     },

@@ -54,7 +54,7 @@ export class KeySlots {
     return counts
   }
 
-  /** Puts back counts of the usage file. Ids without a slot are passed over. */
+  /** Puts back counts of the usage file. Ids without a slot are skipped. */
   restore(counts: ReadonlyMap<string, number>, now: number): void {
     for (const [id, count] of counts) {
       const slot = this.#live.get(id)
@@ -89,7 +89,7 @@ function hourText(now: number): string {
 
 interface Usage {
   readonly counts: ReadonlyMap<string, number>
-  /** Why the file was passed over, or null. Keys then start the hour with all their calls. */
+  /** Why the file was ignored, or null. Keys then start the hour with all their calls. */
   readonly warning: string | null
 }
 
@@ -104,7 +104,7 @@ export function readUsage(path: string, now: number): Usage {
   }
 }
 
-/** @throws TypeError or SyntaxError for what is no usage file */
+/** @throws TypeError or SyntaxError for anything but a usage file */
 function parseUsage(text: string, now: number): Map<string, number> {
   const { format, hour, counts } = JSON.parse(text) as { [name: string]: unknown }
   const entries = Object.entries(counts as { [id: string]: number })

@@ -1,6 +1,6 @@
 /**
  * Yearly parts of daily aggregates. A year keeps its part while its monthly parts and its buoys' zones are as
- * they were; in another year only the days of changed months are worked out anew.
+ * they were; in another year only the days of changed months are worked out again.
  */
 import { setImmediate } from 'node:timers/promises'
 import { type AggregateYear, yearDays, type YearDays } from '../index/day-aggregates.ts'

@@ -1,6 +1,6 @@
 /**
- * What a build is asked to do and goes upon: the folder's snapshot, what each source gave, and all ids. A
- * demo's snapshot is marked for good: measured data never take its rows over, nor is a demo built upon
+ * The order for a build, and its base: the folder's snapshot, what each source gave, and all ids. A
+ * demo's snapshot is marked for good: measured data never take its rows over, nor is a demo built on
  * measured data.
  */
 import type { Source } from '../sources/source.ts'
@@ -60,7 +60,7 @@ export interface Base {
 }
 
 /**
- * Reads what the next build goes upon: the published snapshot, or the newest kept one while a rollback holds
+ * Reads the base of the next build: the published snapshot, or the newest kept one while a rollback holds
  * or the store is out of reach, as feeds give a row only once. Run under the builder's lock; `warn` takes
  * what was lost and made good. @throws SnapshotError when the folder has a snapshot that cannot be read
  */
@@ -143,8 +143,8 @@ export function isMadeUp(sources: readonly Source[]): boolean {
 }
 
 /**
- * Leaves out what may not be mixed with the sources: measured data upon a demo take over ids and slugs alone.
- * @throws BuildError for a demo upon measured data, unless the build is fresh
+ * Leaves out what may not be mixed with the sources: measured data on a demo take over ids and slugs alone.
+ * @throws BuildError for a demo on measured data, unless the build is fresh
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {
   const { folder } = base

@@ -1,4 +1,4 @@
-/** A month's rows as tables by buoy and time, one row for each time, new rows merged with those of before. */
+/** A month's rows as tables by buoy and time, one row for each time, new rows merged with earlier ones. */
 import type { MonthRows } from '../index/segments.ts'
 import { COMMON_NAMES, MEASURE_NAMES, MEASURES, SWELL_NAMES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
@@ -52,7 +52,7 @@ interface BuoyRows {
   base: Stretch[]
 }
 
-/** Makes the tables of a month of the spooled runs and the rows of before; see `Spool.take`. */
+/** Makes the tables of a month from the spooled runs and the earlier rows; see `Spool.take`. */
 export function monthTables(
   month: number,
   runs: readonly Run[],

@@ -1,7 +1,7 @@
 /**
- * Builds a snapshot in a folder, upon what the folder holds. Read this file first: each step of `build` below
+ * Builds a snapshot in a folder, on the folder's last one. Read this file first: each step of `build` below
  * has a file of its own. Rows that no source gives any more stay; a buoy that no source mentions is left out,
- * but its id, slug and rows return with it. The same input upon the same folder gives the same bytes.
+ * but its id, slug and rows return with it. The same input on the same folder gives the same bytes.
  */
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX, makeOutput, underLock } from '../snapshot/write-snapshot.ts'
@@ -54,9 +54,9 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
     const identified = await identify(options, base, gathered)
     // 3. Write the parts that are new; the others keep their files.
     const written = await writeParts(options, base, gathered, identified, spool)
-    // 4. Check that little is lost, and that what is on the disk is what was written.
+    // 4. Check that little is lost, and that the disk holds the bytes that were written.
     await checkBuild(options, base, gathered, identified, written.parts)
-    // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
+    // 5. Publish, unless a rollback holds. Then remove the files that no kept snapshot needs any more.
     const built = await publish(options, base, gathered, identified, written, work)
     collectGarbage(out, keep, now, work.lock.isHeld, (id) => stateParts(out, id))
     // 6. Report what came of it.

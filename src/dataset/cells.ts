@@ -17,7 +17,7 @@ const INTEGER_BYTES = 20
 /** `-1.7976931348623157e+308`. */
 const NUMBER_BYTES = 26
 const CODE_BYTES = 8
-/** What texts mostly take: names, slugs, zones. */
+/** Enough for most texts: names, slugs, zones. */
 const TEXT_BYTES = 48
 
 /** Bytes: more than what follows a text in any row, up to the next text, takes. */
@@ -129,7 +129,7 @@ function quoted(column: WordColumn): Cell {
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 const TO_QUOTE = /[",\r\n]/
 
-/** A text as one field: an apostrophe before what a spreadsheet would calculate. */
+/** A text as one field. An apostrophe keeps a spreadsheet from running it as a formula. */
 export function csvText(text: string): string {
   const safe = FORMULA.test(text) ? `'${text}` : text
   return TO_QUOTE.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

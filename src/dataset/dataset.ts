@@ -185,7 +185,7 @@ export function newestReadingTime(readings: Segments, ordinal: number): number {
   return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
 }
 
-/** Ids count from 1 and few are left out, so the first look mostly finds one. */
+/** Ids count from 1 and few are left out, so the first look usually finds one. */
 export function findId(ids: Uint32Array, wanted: number): number {
   const likely = wanted - 1
   if (ids[likely] === wanted) return likely

@@ -12,12 +12,12 @@ import { DAY, MINUTE } from '../sea/time.ts'
 
 const END = new Literal('}')
 
-/** Pieces of JSON inside a writer's kept bytes, one per ordinal, each begun by a comma. */
+/** Pieces of JSON inside a writer's kept bytes, one per ordinal, each after a comma. */
 export class Fragments {
   readonly #writer: JsonWriter
   readonly #start: Uint32Array
 
-  /** Piece `i` stands from `start[i]` to `start[i + 1]`. */
+  /** Piece `i` is from `start[i]` to before `start[i + 1]`. */
   constructor(writer: JsonWriter, start: Uint32Array) {
     this.#writer = writer
     this.#start = start
@@ -98,7 +98,7 @@ export interface OpenedFragments extends FragmentLists<Fragments>, FragmentRange
   readonly writer: JsonWriter
 }
 
-/** Room behind the fragments and the map: a longer answer would make the writer twice as large. */
+/** Room after the fragments and the map: a longer answer would make the writer twice as large. */
 const ANSWER_BYTES = 256 * 1024
 /** Bytes that are copied in one step of some 50 µs. */
 const COPIED_BYTES = 128 * 1024
@@ -141,7 +141,7 @@ const LEAST_COPIED = 8
 /** Times off the axis that are written before the next one on it is looked for. */
 const WRITTEN_AT_ONCE = 32
 
-/** Where the axis stands in a writer's kept bytes, and its first time, epoch seconds. */
+/** Position of the axis in a writer's kept bytes, and its first time, epoch seconds. */
 export interface TimeAxis {
   readonly at: number
   readonly first: number

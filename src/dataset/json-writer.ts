@@ -41,7 +41,7 @@ const NULL = new Literal('null')
 const NULLS_AT_ONCE = 8
 const NULLS = new Literal('null,'.repeat(NULLS_AT_ONCE))
 
-/** A growing byte buffer. What is kept for the life of a snapshot stands before `mark`, answers behind it. */
+/** A growing byte buffer. Bytes kept for the life of a snapshot come before `mark`, answers after it. */
 export class JsonWriter {
   bytes: Uint8Array
   at = 0
@@ -53,7 +53,7 @@ export class JsonWriter {
     this.view = new DataView(this.bytes.buffer)
   }
 
-  /** Keeps everything up to here; answers are written behind it. */
+  /** Keeps everything up to here; answers are written after it. */
   mark(): void {
     this.#mark = this.at
   }
@@ -85,7 +85,7 @@ export class JsonWriter {
     this.view = new DataView(grown.buffer)
   }
 
-  /** Copies bytes that stand in this buffer already. */
+  /** Copies bytes that are in this buffer already. */
   copy(from: number, to: number): void {
     this.ensure(to - from)
     this.bytes.copyWithin(this.at, from, to)
@@ -211,7 +211,7 @@ export class JsonWriter {
     this.#decimals(millionths - whole * 1e6)
   }
 
-  /** Millionths, below a million, behind the whole part. */
+  /** Millionths, below a million, after the whole part. */
   #decimals(millionths: number): void {
     const high = (millionths / 1000) >>> 0
     const low = millionths - high * 1000
@@ -266,7 +266,7 @@ export class JsonWriter {
     this.at += 10
   }
 
-  /** Exactly twelve hexadecimal digits of 16 bits and 32 bits, where asked for with a hyphen behind the eighth. */
+  /** Exactly twelve hexadecimal digits of 16 bits and 32 bits, if wanted with a hyphen after the eighth. */
   twelveHex(high: number, low: number, hyphen = false): void {
     const { view } = this
     view.setUint32(this.at, fourHex(high), true)
@@ -323,7 +323,7 @@ export class JsonWriter {
     this.at += CLOCK_BYTES
   }
 
-  /** Times (epoch seconds) in [from, to) as timestamps, each with a comma behind: 23 bytes each. */
+  /** Times (epoch seconds) in [from, to) as timestamps, each with a comma after it: 23 bytes each. */
   timestamps(times: Uint32Array, from: number, to: number): void {
     const { view } = this
     let { at } = this

@@ -30,7 +30,7 @@ export class Literal {
 
 type Write = (view: DataView, at: number, index: number) => number
 
-/** Short texts by index: one store each, with a comma behind for lists. */
+/** Short texts by index: one store each, for lists with a comma at the end. */
 export class TextTable {
   readonly words: Float64Array
   readonly lengths: Uint8Array

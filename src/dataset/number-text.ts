@@ -40,7 +40,7 @@ export const SHORT_INTEGERS = {
   lengths: Uint8Array.from({ length: 10000 }, (_, n) => String(n).length),
 }
 
-/** What stands behind the whole part: nothing, `.5`, `.05`. */
+/** The text after the whole part: nothing, `.5`, `.05`. */
 export const HUNDREDTH_TEXT = {
   words: Uint32Array.from({ length: 100 }, (_, n) => fourCharacters(behindPoint(n).padEnd(4, '\0'))),
   lengths: Uint8Array.from({ length: 100 }, (_, n) => behindPoint(n).length),
@@ -100,7 +100,7 @@ function writeNull(view: DataView, at: number): number {
 
 /**
  * Texts of all codes, half a megabyte a table, for rows that come together. A single row is written faster by
- * the functions above: one look into a large table mostly misses the processor's cache.
+ * the functions above: one look into a large table usually misses the processor's cache.
  */
 
 /** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */
@@ -114,7 +114,7 @@ export const SIGNED_HUNDREDTHS = TextTable.shared('texts of signed hundredths', 
 
 // Dates and times.
 const Z = 0x5a
-/** `-` before and behind two digits. */
+/** `-` before and after two digits. */
 const DASHES = 0x2d00002d
 const MINUTES_A_DAY = DAY / MINUTE
 /** `T09:30:0` of each minute of a day. */

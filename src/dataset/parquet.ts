@@ -18,7 +18,7 @@ interface WrittenColumn {
   valueAt(row: number): Value
 }
 
-/** Values of all codes by scale: a number made anew for each cell takes memory, and a third of the time. */
+/** Values of all codes by scale: a new number for each cell takes memory, and a third of the time. */
 const knownValues = new Map<number, (number | null)[]>()
 
 function valuesOf({ scale, signed }: CodeColumn): (number | null)[] {
@@ -55,7 +55,7 @@ function written(column: Column): WrittenColumn {
         const value = column.value(row)
         return Number.isNaN(value) ? null : BigInt(value)
       }
-      // Ids of a buoy's readings and their times mostly come at equal intervals.
+      // Ids of a buoy's readings and their times usually come at equal intervals.
       return { ...optional('INT64'), encoding: 'DELTA_BINARY_PACKED', valueAt }
     }
     case 'time': {
@@ -127,7 +127,7 @@ export class ParquetFile {
   readonly #writer: ParquetWriter
   #values: Value[][]
 
-  /** @param metadata keys and values of the file, in the order in which they stand there */
+  /** @param metadata keys and values of the file, in the order of the file */
   constructor(columns: readonly Column[], metadata: { readonly [key: string]: string }, sink: ByteSink) {
     this.#columns = columns.map(written)
     this.#values = columns.map(() => [])

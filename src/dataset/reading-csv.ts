@@ -23,7 +23,7 @@ const LINE_BYTES = 160
 const COMMA = 0x2c
 const DASH = 0x2d
 const CIRCLE = 36000
-/** Compass points by `compassIndex`, with a comma behind; the missing code falls on the last. */
+/** Compass points by `compassIndex`, each with its comma; the missing code falls on the last. */
 const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
@@ -69,7 +69,7 @@ function writeLines(
   const [uuid1, uuid2, uuid3] = uuidEnd
   const view = out.view
   let at = out.at
-  for (const behind = row + count * step; row !== behind; row += step) {
+  for (const stop = row + count * step; row !== stop; row += step) {
     const time = times[row]
     view.setFloat64(at, start1, true)
     view.setFloat64(at + 8, start2, true)
@@ -89,7 +89,7 @@ function writeLines(
     view.setFloat64(at + 32, uuid2, true)
     view.setFloat64(at + 40, uuid3, true)
     at += 48
-    // Entries have their comma behind them.
+    // Entries end with their comma.
     const height = heights[row & heightMask]
     view.setFloat64(at, thousandths[height], true)
     at += thousandthsLength[height] + 1

@@ -1,4 +1,4 @@
-/** The Reading: its ids, and its bytes where it stands alone. */
+/** The Reading: its ids, and its bytes as an answer of its own. */
 import { MEASURE_NAMES, type MeasureName, MEASURES, SWELL_NAMES } from '../sea/columns.ts'
 import {
   COMPASS_TEXT,
@@ -87,7 +87,7 @@ const DASH = 0x2d
 const COMMA = 0x2c
 const QUOTE = 0x22
 const FOUR_ZEROS = 0x30303030
-/** What stands before the value of each member. */
+/** The text before the value of each member. */
 const BEFORE = {
   id: new Literal('{"id":'),
   uuid: new Literal(',"uuid":"'),
@@ -240,7 +240,7 @@ function gatherRows(
   rows.at = at
 }
 
-/** Writes the full Reading of one row, for which large tables would mostly not be in the processor's cache. */
+/** Writes the full Reading of one row: large tables would usually not be in the processor's cache. */
 export function writeReading(out: JsonWriter, buoyId: number, month: MonthRows, row: number): void {
   const { significantHeight, maximumHeight, period, waterTemperature, direction } = month.measures
   // All reads come first, so that their misses overlap.

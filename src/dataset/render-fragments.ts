@@ -68,7 +68,7 @@ function renderItems(writer: JsonWriter, item: BuoyItem, dataset: Dataset): Step
   })
 }
 
-/** Writes `count` pieces, each begun by a comma. Returns where each begins, and where the last ends. */
+/** Writes `count` pieces, each after a comma. Returns where each begins, and where the last ends. */
 function* renderPieces(
   writer: JsonWriter,
   count: number,

@@ -27,7 +27,7 @@ export class TableRows {
     this.#runs = runs
   }
 
-  /** Up to `most` rows, all of one run; null behind the last. They have cells until the next call. */
+  /** Up to `most` rows, all of one run; null after the last. They have cells until the next call. */
   take(most: number): Run | null {
     while (this.#rest.count === 0) {
       if (this.#next === this.#runs.length) return null
@@ -72,13 +72,13 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
 const CRLF = 0x0a0d
 const END_BYTES = 8
 
-/** Where the units stand: nowhere, in a second line, or behind the names; and whether a byte order mark comes first. */
+/** The place of the units: none, a second line, or after the names; and whether a byte order mark comes first. */
 interface CsvOptions {
   readonly units: '0' | '1' | 'name'
   readonly hasMark: boolean
 }
 
-/** CSV by RFC 4180: CRLF, a line of names, where asked for a line of units, empty fields for missing values. */
+/** CSV by RFC 4180: CRLF, a line of names, if wanted a line of units, empty fields for missing values. */
 export function csvForm(columns: readonly Column[], { units, hasMark }: CsvOptions): RowForm {
   const cells = columns.map((column) => cellOf(column, true))
   const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
@@ -189,7 +189,7 @@ function objectOf(parts: readonly Part[]): Cell {
       writer.literal(start)
       cell(writer, row)
     }
-    // The brace stands in place of the first member's comma.
+    // The brace replaces the first member's comma.
     if (writer.at === first) writer.at++
     writer.bytes[first] = BRACE
     writer.literal(OBJECT_END)

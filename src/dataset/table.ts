@@ -82,11 +82,11 @@ export interface BulkWriter {
 }
 
 export interface Table {
-  /** Columns in the order of the JSON answer's members; nested members stand together. */
+  /** Columns in the order of the JSON answer's members; nested members are together. */
   readonly columns: readonly Column[]
   /** The rows in runs. A call makes the cells of its run ready, in place of those of another. */
   readonly runs: readonly (() => Run)[]
-  /** What a file of readings says of them: the networks, and who measured, as far as sources tell. */
+  /** What a file of readings says of them: the networks, and who measured, if sources say so. */
   readonly about?: { readonly [key: string]: string }
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
@@ -99,7 +99,7 @@ export interface Table {
   readonly bulk?: BulkWriter
   /** Rows of all pages; null where only those in the answer are counted. */
   readonly total: number | null
-  /** What the answer is, for the name of a file: `anglet-readings`. */
+  /** The answer's name as a file, without an ending: `anglet-readings`. */
   readonly name: string
   /** Null where the data are not a list. */
   readonly list: JsonList | null

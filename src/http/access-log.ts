@@ -1,5 +1,5 @@
 /**
- * One worker's access log. A request never waits for it: lines for a slow reader are dropped and counted.
+ * One worker's access log. A request never waits for it: lines for a slow log are dropped and counted.
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */
 import { type Format, jsonLine } from '../system/log.ts'
@@ -11,7 +11,7 @@ const SLOW_MS = 100
 
 export interface AccessEntry {
   method: string
-  /** Name of the operation, or what stands for it. */
+  /** Name of the operation, or of another kind of route. */
   operation: string
   route: string
   status: number

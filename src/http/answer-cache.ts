@@ -16,7 +16,7 @@ const ENTRY_BYTES = 300
 /** A smaller answer fits a packet anyway. */
 const LEAST_COMPRESSED_BYTES = 1024
 
-/** A compressed answer tells the time at which it was compressed: no older one than this goes out. */
+/** A compressed answer shows the time of its compression, and goes out up to this age. */
 const LONGEST_COMPRESSED_S = 60
 
 /** Answers of a thread that are compressed at a time; one more goes out as it is. */
@@ -44,7 +44,7 @@ const COMPRESS: { readonly [coding in Encoding]: (bytes: Uint8Array) => Promise<
     }),
 }
 
-/** Plain or compressed. The tail of plain JSON, its last bytes, holds the time and is written anew. */
+/** Plain or compressed. The tail of plain JSON, its last bytes, holds the time and is written again. */
 export class KeptAnswer {
   /** Null for plain. */
   readonly encoding: Encoding | null
@@ -52,7 +52,7 @@ export class KeptAnswer {
   readonly link: Uint8Array
   /** Still in the cache. */
   kept = true
-  /** Epoch second that the bytes tell; −1 before it is known, and in formats without a time. */
+  /** Epoch second that the bytes show; −1 before it is known, and in formats without a time. */
   second: number
   #bytes: Uint8Array
   readonly #isPatched: boolean
@@ -75,7 +75,7 @@ export class KeptAnswer {
     return this.#bytes.length
   }
 
-  /** Plain JSON tells this moment; a compressed one the time at which it was compressed. */
+  /** Plain JSON shows this moment, a compressed answer the time of its compression. */
   bytesAt({ second, tail }: Pick<Moment, 'second' | 'tail'>): Uint8Array {
     if (this.#isPatched && second !== this.second) {
       this.#bytes.set(tail, this.#bytes.length - TAIL_BYTES)
@@ -84,7 +84,7 @@ export class KeptAnswer {
     return this.#bytes
   }
 
-  /** Compresses a plain answer with the time that it tells now. */
+  /** Compresses a plain answer with the time that it shows now. */
   async compressed(encoding: Encoding): Promise<KeptAnswer> {
     const { second, link } = this
     // Requests write the time into the bytes meanwhile. (`slice` of a `Buffer` would be a view.)
@@ -92,7 +92,7 @@ export class KeptAnswer {
     return new KeptAnswer(bytes, 'json', link, encoding, second)
   }
 
-  /** Lets go of memory that a slow reader may retain for long. */
+  /** Releases memory that a slow client may retain for long. */
   leave(): void {
     this.kept = false
     this.#bytes = NOTHING
@@ -150,7 +150,7 @@ export class AnswerCache {
     const entries = this.#entries
     if (entries === null) return undefined
     const key = targetOf(path, query)
-    // Being asked for keeps an entry; noting it each time would cost half of what is gained.
+    // A request keeps its entry; noting each one would cost half of the gain.
     const isNoted = (++this.#known & 7) === 0
     const known = isNoted ? entries.get(key) : entries.peek(key)
     if (known === undefined || known instanceof KeptAnswer || !known.kept.kept) return undefined

@@ -1,4 +1,4 @@
-/** Reads what a request asks for: query, form, language, and what tells its answer from all others. */
+/** Reads the wishes of a request: query, form, language; and makes the key of its answer. */
 import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import { nowOf, type Operation } from '../operation/operation.ts'
 import { EtagHash, SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
@@ -19,7 +19,7 @@ export interface Asked extends Tag {
   readonly query: QueryOf<Parameters>
   /** Null for the usual JSON. */
   readonly shape: Shape | null
-  /** In another form than that, a page or its size was asked for. */
+  /** In another form than that, the query names a page or its size. */
   readonly isPaged: boolean
   readonly language: Language
   /** The minute that the answer is about; 0 for any. */

@@ -12,7 +12,7 @@ const ROW_BYTES = ROW_WORDS * Int32Array.BYTES_PER_ELEMENT
 
 /** Addresses share places by a hash; with 100 addresses one in 160 shares its limit. */
 const ADDRESS_PLACES = 16_384
-/** Streams of one thread by holder, behind the rows. */
+/** Streams of one thread by holder, after the rows. */
 const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
 const PLACES_BYTES = PLACES * Uint16Array.BYTES_PER_ELEMENT
 
@@ -152,7 +152,7 @@ export function connectionsWithin(
   return { maxConnections, maxListeners }
 }
 
-/** RLIMIT_NOFILE; null if the system does not tell. */
+/** RLIMIT_NOFILE; null where the system has no such limit to read. */
 export function openFilesLimit(): number | null {
   try {
     const match = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))

@@ -10,7 +10,7 @@ const COUNTERS = {
   rate_limited: 3,
   rate_limited_addresses: 4,
   faults: 5,
-  /** Answered from the answer cache, and made anew for want of a kept answer. */
+  /** Answered from the answer cache, and made for want of a kept answer. */
   kept: 6,
   made: 7,
   /** Long answers taken on, and those that found no place or waited too long for one. */

@@ -1,6 +1,6 @@
 /**
  * What surrounds the data of every answer, `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`, and what it
- * says of its time, made once a second: the tail that tells it, and how long it may be kept.
+ * says of its time, made once a second: the tail that shows it, and how long it may be kept.
  */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'

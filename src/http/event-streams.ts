@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 import type { Feed, Holder, Listeners } from './listeners.ts'
 import type { Counters } from './counters.ts'
 
-/** After so many seconds a refused stream may be asked for again. */
+/** A client may ask for a refused stream again after this many seconds. */
 export const FULL_RETRY_SECONDS = 10
 const TOO_MANY = new ApiError(
   'service_unavailable',

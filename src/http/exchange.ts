@@ -32,7 +32,7 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
-  /** The caller's UUID, else the one that an error's answer tells, set by the handler for the records; '' without. */
+  /** The caller's UUID, else the one that an error's answer shows, set by the handler for the records; '' without. */
   requestId: string
   /** It came with a body, so that the connection ends with its answer. */
   readonly cameWithBody: boolean
@@ -57,7 +57,7 @@ export interface Exchange {
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean): void
   /**
    * Puts the reply off, in place of `send`; the caller takes what it needs from the request now. A request
-   * pipelined behind waits on node and ends the connection on uws. Not for a request that `cameWithBody`.
+   * pipelined after it waits on node and ends the connection on uws. Not for a request that `cameWithBody`.
    */
   later(events: LaterEvents): LaterReply
 }
@@ -66,7 +66,7 @@ export interface Exchange {
 export const NO_ROUTE = -1
 export const NO_KEY = -1
 
-/** An answer as it is recorded. Its request can still be read, unless the reply was deferred. */
+/** An answer as it is recorded. Its request can still be read, unless it has a later reply. */
 export interface Answered extends Exchange {
   readonly status: number
   /** Bytes of the body that is to be sent, 0 on HEAD. */
@@ -77,11 +77,11 @@ export interface Answered extends Exchange {
 export interface Recorder {
   /** The answer was handed over, or the connection cut. `begun`: ms of `performance.now`. */
   answered(exchange: Answered, begun: number): void
-  /** The reply was deferred. */
+  /** The request gets a later reply. */
   deferred(exchange: Exchange, begun: number): RecordedLater
 }
 
-/** A deferred reply: `begun` is called once, and then `ended`. */
+/** A later reply: `begun` is called once, and then `ended`. */
 export interface RecordedLater {
   /** With the status of its head, or `GONE`. */
   begun(status: number): void
@@ -89,12 +89,12 @@ export interface RecordedLater {
   ended(bytes: number): void
 }
 
-/** In place of a status: the client has gone before its deferred reply began, or was cut off. */
+/** In place of a status: the client has gone before its later reply began, or was cut off. */
 export const GONE = 499
 
 export const NOT_RECORDED: RecordedLater = { begun() {}, ended() {} }
 
-/** Events of a deferred reply's connection; never from within one of its own methods. */
+/** Events of a later reply's connection; never from within one of its own methods. */
 export interface LaterEvents {
   /** There may be room again after a `write` that left none. */
   readonly onRoom: () => void
@@ -104,7 +104,7 @@ export interface LaterEvents {
 
 export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
 
-/** A deferred reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does nothing. */
+/** A later reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does nothing. */
 export interface LaterReply {
   readonly isOver: boolean
   /** As `Exchange.send`; the bytes of `body` must never change. */
@@ -148,7 +148,7 @@ export interface Surroundings {
   readonly serving: Int32Array
   /** Called at every sign of life: requests, and connections that come. */
   readonly onProgress: () => void
-  /** Called for each answer that could not be buffered for a slow reader: its connection is cut. */
+  /** Called for each answer that could not be buffered for a slow client: its connection is cut. */
   readonly onNotBuffered: () => void
   /** Gets an error for a handler that threw or did not reply, after the client was answered. */
   readonly onThrow: (error: unknown) => void
@@ -204,7 +204,7 @@ export const TOO_MANY_CONNECTIONS = refusal(
 )
 
 /**
- * We read no bodies: a connection ends behind a request that announces one. If a proxy disagreed about its
+ * We read no bodies: a connection ends after a request that announces one. If a proxy disagreed about its
  * length, its bytes would be taken for the next request (request smuggling). `unclear` is answered 400:
  * lengths or codings several times, empty, or unknown.
  */

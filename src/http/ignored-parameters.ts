@@ -36,7 +36,7 @@ export function ignorableNames(operations: readonly Declared[]): ReadonlySet<str
   })
 }
 
-/** Begun by CRLF; '' if a query has none of the names. */
+/** The header line after a CRLF; '' if a query has none of the names. */
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
   let found: string[] | null = null
   for (let i = 0; i < query.names.length; i++) {

@@ -10,7 +10,7 @@ import type { Parameters } from '../operation/parameters.ts'
 
 /** Characters of one page's query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
-/** Where `next` stands alone. Without it whoever follows links would take one page for the whole list. */
+/** Characters where `next` is the only link: without it a client would take one page for the whole list. */
 const LONGEST_NEXT = 4 * LONGEST_TARGET
 /** More than four header lines. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
@@ -22,7 +22,7 @@ const PAGE = new Literal('&page=')
 const [NEXT, PREVIOUS, FIRST, LAST] = ['next', 'prev', 'first', 'last'].map(
   (relation) => new Literal(`>; rel="${relation}"`),
 )
-/** More than a page number takes with what stands around it. */
+/** More than a page number takes with the text around it. */
 const PAGE_BYTES = 64
 
 export const NO_LINK: Uint8Array = new Uint8Array(0)
@@ -32,13 +32,13 @@ const line = new JsonWriter(MOST_LINK_BYTES)
 export interface LinkedQuery {
   readonly reader: QueryReader<Parameters>
   readonly texts: Texts
-  /** More parameters, encoded, each begun by `&`. */
+  /** More parameters, encoded, each after `&`. */
   readonly more: string
 }
 
 /**
- * A header line, begun by CRLF; empty if there is no link, or its address would be too long. All values are
- * encoded anew.
+ * A header line after a CRLF; empty without a link, or if its address would be too long. All values are
+ * encoded again.
  * @param hasAll links to all neighbours, not to the next page alone
  * @returns a view that the next header line overwrites
  */

@@ -1,6 +1,6 @@
 /**
  * Streams of events: which client is sent what, and when. An event costs some 30 µs, so events go out in
- * slices between which requests are answered: of 10,000 listeners the last hears of a swap some seconds after
+ * slices between which requests are answered: of 10,000 listeners the last hears of a swap seconds after
  * the first. A listener is sent one event from the snapshot it has heard of to the one served in its turn: a
  * storm of swaps costs no memory. One round at a time goes over all of them.
  */
@@ -69,7 +69,7 @@ export class Listeners {
   #round: Iterator<Listener, undefined> | null = null
   /** Something has changed since this round began. */
   #isAgain = false
-  /** Changes with keys and data: holders may no longer be good. */
+  /** Grows with each change of keys or data: a holder may no longer be valid then. */
   #access = 0
   #rounds: NodeJS.Timeout | null = null
   #isEnding = false

@@ -1,11 +1,11 @@
-/** What a serving thread and the thread that makes long answers tell each other (`long/thread.ts`). */
+/** The messages between a serving thread and the thread of long answers (`long/thread.ts`). */
 import type { ErrorCode, ErrorDetails } from '../operation/errors.ts'
 import type { Texts } from '../operation/query.ts'
 import type { Shape } from '../operation/shape.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Encoding } from './preferences.ts'
 
-/** A longer answer is kept only for readers that ask for parts of it: it would push out what many ask for. */
+/** A longer answer is kept only for clients that ask for ranges of it: it would push out popular ones. */
 export const MOST_KEPT_BYTES = 1024 * 1024
 
 /** All that decides an answer, and who asks for it. */
@@ -17,7 +17,7 @@ export interface LongRequest {
   readonly texts: Texts
   /** Null for the usual JSON. */
   readonly shape: Shape | null
-  /** A page or its size was asked for. */
+  /** The query names a page or its size. */
   readonly isPaged: boolean
   readonly language: Language
   readonly snapshot: string
@@ -33,12 +33,12 @@ export interface LongRequest {
 /** `number`: that of the answer, on its port. */
 export type ToLong =
   | { type: 'make'; number: number; request: LongRequest }
-  /** The reader has taken so many more bytes. */
+  /** The client has taken this many more bytes. */
   | { type: 'taken'; number: number; bytes: number }
-  /** All is sent, or the reader has gone. */
+  /** All is sent, or the client has gone. */
   | { type: 'done'; number: number }
 
-/** `headers`: more header lines, each begun by CRLF. */
+/** `headers`: more header lines, each after a CRLF. */
 export type FromLong =
   | {
       type: 'whole'
@@ -50,11 +50,11 @@ export type FromLong =
       /** The body without its coding, if that is short enough to be kept. */
       plain: Uint8Array | null
     }
-  /** A body of unknown length, whose bytes follow. */
+  /** A body of unknown length; its bytes follow. */
   | { type: 'begun'; number: number; headers: Uint8Array; encoding: Encoding | null }
   | { type: 'bytes'; number: number; bytes: Uint8Array }
   | { type: 'end'; number: number }
-  /** What was asked for does not exist or is not allowed. */
+  /** The requested data do not exist, or the request is not allowed. */
   | { type: 'refused'; number: number; code: ErrorCode; message: string; details: ErrorDetails | null }
   /** Too many long answers are being made, or this one has taken too long. */
   | { type: 'busy'; number: number }

@@ -52,7 +52,7 @@ export function rangeOf(asked: string, length: number): ByteRange | 'unsatisfiab
   return from >= length ? 'unsatisfiable' : { from, to: Math.min(length, to) }
 }
 
-/** The whole body, or, of one in one piece, the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
+/** The whole body, or the range of a body in one piece (`rangeAsked`). JSON shows the time, so no two bodies are the same: it has no ranges. */
 export function partOf(
   request: Admitted,
   fields: HeadFields,

@@ -34,7 +34,7 @@ export async function openPort(
   }
 }
 
-/** Resolves to what releases the lock. After `LOCK_PATIENCE` its holder is stopped, and is passed over. */
+/** Resolves to what releases the lock. After `LOCK_PATIENCE` its holder is stopped, and is ignored. */
 async function takeLock(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
   for (let waited = 0; waited < LOCK_PATIENCE; waited += LOCK_INTERVAL) {

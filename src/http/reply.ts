@@ -69,7 +69,7 @@ export interface Asker {
   readonly client: Pick<Client, 'charge' | 'isPage' | 'isPersonal'>
   /** The caller's id of the request if it was a UUID, else ''. */
   readonly requestId: string
-  /** Header line of ignored parameters, begun by CRLF, or ''. */
+  /** Header line of ignored parameters after a CRLF, or ''. */
   readonly ignored: string
 }
 
@@ -84,7 +84,7 @@ export interface HeadFields {
   readonly tag: Tag
   /** Seconds that the answer may be kept. */
   readonly lifetime: number
-  /** `Link` lines and those of files, each begun by CRLF; none if it is empty. */
+  /** `Link` lines and lines of files, each after a CRLF; none if it is empty. */
   readonly link: Uint8Array
   encoding: Encoding | null
 }
@@ -94,7 +94,7 @@ const DEMO_HEADER = '\r\nX-Demo: true'
 /** The snapshot as the heads of its answers name it. */
 export type NamedSnapshot = Pick<Dataset, 'snapshotId' | 'asOf' | 'demo'>
 
-/** Headers of all answers of the snapshot, each begun by CRLF. */
+/** Headers of all answers of the snapshot, each after a CRLF. */
 export function snapshotHeaders({ snapshotId, asOf, demo }: NamedSnapshot): string {
   return (
     `\r\nX-Snapshot-Id: ${snapshotId}\r\nX-Snapshot-As-Of: ${timestampText(asOf)}` + (demo ? DEMO_HEADER : '')
@@ -143,7 +143,7 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 
 /** File name, count of all rows, and what exposes them. */
 const FILE_BYTES = 512
-/** Room for the longest head, and for what the writer asks for before it writes a text. */
+/** Room for the longest head, and the room that the writer wants before it writes a text. */
 const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES)
 
 /** Heads of one snapshot's successes, or of its 304s, written as bytes. */
@@ -222,7 +222,7 @@ export function unsatisfiableHead(length: number): string {
   return `416 Range Not Satisfiable${EVERY_ANSWER}\r\nCache-Control: no-store\r\nContent-Range: bytes */${length}`
 }
 
-/** Each begun by CRLF. */
+/** Each after a CRLF. */
 export function rateHeaders(charge: Charge | null): string {
   if (charge === null) return ''
   return (
@@ -232,7 +232,7 @@ export function rateHeaders(charge: Charge | null): string {
   )
 }
 
-/** nginx must not gather events, and nobody compress them: both delay. `headers`: each begun by CRLF. */
+/** nginx must not gather events, and nobody compress them: both delay. `headers`: each after a CRLF. */
 export function streamHead(callersId: string, headers: string): string {
   return (
     `200 OK\r\nContent-Type: text/event-stream${EVERY_ANSWER}` +
@@ -249,7 +249,7 @@ export function sendPreflight(exchange: Exchange): void {
 export const FAULT = { code: 'internal_error', message: 'Internal error' } as const
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
-/** The id that an error of this request tells, and the access log. */
+/** The id of this request in its error and in the access log. */
 export function errorIdOf(exchange: Exchange): string {
   return (exchange.requestId ||= randomUUID())
 }
@@ -257,7 +257,7 @@ export function errorIdOf(exchange: Exchange): string {
 /** An `ApiError`, or its members. */
 type Failure = Pick<ApiError, 'code' | 'message'> & Partial<Pick<ApiError, 'details' | 'retryAfter'>>
 
-/** `now`: epoch seconds. `headers`: each begun by CRLF. */
+/** `now`: epoch seconds. `headers`: each after a CRLF. */
 export function sendError(exchange: Exchange, error: Failure, now: number, headers = ''): void {
   const { head, body } = errorAnswer(errorIdOf(exchange), error, now, headers)
   exchange.send(error.code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)

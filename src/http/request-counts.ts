@@ -16,7 +16,7 @@ export const DURATION_BOUNDS_S = [
 /** In place of a value that is not in a list, as OpenTelemetry has it. */
 export const OTHER = '_OTHER'
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', OTHER] as const
-/** 499: the client has gone before its deferred answer began. 0: any other. */
+/** 499: the client has gone before its later reply began. 0: any other. */
 export const STATUSES = [200, 204, 304, 400, 401, 404, 405, 410, 422, 429, 431, 499, 500, 503, 0] as const
 const OTHER_STATUS = STATUSES.indexOf(0)
 
@@ -87,7 +87,7 @@ export interface Lines {
   /** By ordinal of the route. */
   readonly routes: readonly string[]
   readonly operations: readonly string[]
-  /** By row of the key ring of the moment. */
+  /** By row of the current key ring. */
   readonly keyId: (row: number) => string
 }
 

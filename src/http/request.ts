@@ -39,7 +39,7 @@ const NOT_HERE_YET = new ApiError(
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
-/** Stands for that of a known target, too: a key in the query is never in one. */
+/** Also the query of a known target, which never has a key in it. */
 const NO_QUERY = new RawQuery('')
 
 /** Programs know a file by how its address ends: `/readings.csv` is `/readings?format=csv`. */
@@ -55,7 +55,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
   basePath: string
   /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
   refreshEvery: number
-  /** One of several servers whose snapshots come from elsewhere: others may serve a snapshot before this one. */
+  /** A mirror among several servers: others may serve a snapshot before this one. */
   isReplica?: boolean
   /** Without it there are no streams of events. */
   stream?: Streaming

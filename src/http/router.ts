@@ -66,7 +66,7 @@ function stepOf<T>(from: Step<T>, segment: string): Step<T> {
   return next
 }
 
-/** `from`: where the next segment begins; behind the path's end there is none. */
+/** `from`: where the next segment begins; there is none after the path's end. */
 function match<T>(step: Step<T>, path: string, from: number, args: string[]): T | null {
   if (from > path.length) return step.target
   const slash = path.indexOf('/', from)

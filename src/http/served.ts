@@ -25,7 +25,7 @@ export class ServedView {
   readonly isPinned: boolean
   /** The id of a pinned snapshot, else ''. */
   readonly pin: string
-  /** Headers about the snapshot, each begun by CRLF. */
+  /** Headers about the snapshot, each after a CRLF. */
   readonly header: string
   /** Heads of JSON. */
   readonly heads: Heads
@@ -83,7 +83,7 @@ export function commonHeaders({ served, operation, client, ignored }: Admitted):
 
 /** Seconds within which a replica gets a snapshot that another one serves: two looks at the source, and a load. */
 const ARRIVAL_SECONDS = 10
-/** Unknown ids that are remembered; any 24 digits can be asked for. */
+/** Unknown ids that are remembered; a request can name any 24 digits. */
 const MOST_UNKNOWN = 1000
 
 /** Snapshots, oldest first; the last is the current one. */
@@ -96,7 +96,7 @@ export class HeldViews {
   readonly #jobs = new Set<string>()
   /** How many snapshots may be held. */
   #most = 1
-  /** When ids that are not held were first asked for, epoch seconds; long ago for those that were held. */
+  /** Epoch seconds of the first request for an id that is not held; long ago for ids that were held. */
   readonly #unknown = new LRUCache<string, number>({ max: MOST_UNKNOWN })
   /** For clients that pin none. */
   current: ServedView
@@ -130,7 +130,7 @@ export class HeldViews {
 
   /**
    * A replica cannot know whether a snapshot that is not held has left or is still to come: it may come for a while
-   * from the first time that it is asked for, unless it has left here.
+   * from the first request for it, unless it has left here.
    */
   mayCome(id: string, now: number): boolean {
     const since = this.#unknown.get(id)

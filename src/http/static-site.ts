@@ -57,7 +57,7 @@ export class Site {
     }
   }
 
-  /** Answers GET and HEAD; false if the path names no file. `more`: headers, each begun by CRLF. */
+  /** Answers GET and HEAD; false if the path names no file. `more`: headers, each after a CRLF. */
   serve(exchange: Exchange, more = ''): boolean {
     const { path } = exchange
     const slug = BUOY.exec(path)?.[1]

@@ -1,4 +1,4 @@
-/** Where a value stands in an ascending column: by halving, or by guessing where times come at even steps. */
+/** Finds a value in an ascending column: by halving, or by guessing where times come at even steps. */
 
 /** First index in [from, to) with a value not below `value`, or `to`. */
 export function lowerBound(values: Uint32Array, value: number, from = 0, to = values.length): number {

@@ -59,11 +59,11 @@ export type RangeBucket = keyof typeof RANGE_BUCKETS
 export function rangeBuckets(zone: Zone, bucket: RangeBucket, start: number, end: number): Float64Array {
   const dayOf = (epoch: number): number => Math.floor((epoch + zone.offsetAt(epoch)) / DAY)
   // Where the clock goes back over midnight, the new day has begun although the old one is shown again.
-  const [first, behind] = [dayOf(start), dayOf(end) + 2]
+  const [first, last] = [dayOf(start), dayOf(end) + 2]
   if (bucket !== '1mo') {
     const hours = RANGE_BUCKETS[bucket]
-    const edges = new Float64Array(((behind - first) * HOURS_OF_DAY) / hours + 1)
-    layBuckets(zone, first, behind - first, hours, edges)
+    const edges = new Float64Array(((last - first) * HOURS_OF_DAY) / hours + 1)
+    layBuckets(zone, first, last - first, hours, edges)
     return edges
   }
   const edges: number[] = []
@@ -71,7 +71,7 @@ export function rangeBuckets(zone: Zone, bucket: RangeBucket, start: number, end
   for (let months = year * 12 + month - 1; ; months++) {
     const day = daysFromCivil(Math.floor(months / 12), (months % 12) + 1, 1)
     edges.push(zone.firstInstant(day * DAY))
-    if (day >= behind) return Float64Array.from(edges)
+    if (day >= last) return Float64Array.from(edges)
   }
 }
 
@@ -160,7 +160,7 @@ class Cursor {
     return 0
   }
 
-  /** Rows of the present segment that come next and lie before `end`; 0 when the list has none left. */
+  /** Next rows of the current segment that are before `end`; 0 when the list has none left. */
   rowsBefore(end: number): number {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]

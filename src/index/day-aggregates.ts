@@ -110,7 +110,7 @@ export class Aggregates {
     this.#years = new Map(years.map((rows) => [rows.year, rows]))
   }
 
-  /** Index of a buoy in a year, or −1. Most years have most buoys, so its ordinal is mostly right. */
+  /** Index of a buoy in a year, or −1. Most years have most buoys, so its ordinal is usually right. */
   #placeOf(buoys: Uint32Array, ordinal: number): number {
     const id = this.#ids[ordinal]
     if (buoys[ordinal] === id) return ordinal

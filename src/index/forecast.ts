@@ -21,7 +21,7 @@ const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
 
 export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
 
-/** Where a forecast comes from; null where its source does not tell. */
+/** Where a forecast comes from; null where its source does not say. */
 export interface ForecastModel {
   readonly model: string | null
   readonly credit: string | null
@@ -72,7 +72,7 @@ export class Forecast {
     const { start, time: times } = this.columns
     const from = start[point]
     const to = start[point + 1]
-    // Points of one run mostly share their times, and the times of the first point are in the cache.
+    // Points of one run usually share their times, and the times of the first point are in the cache.
     const same = from + timeBound(times, time, 0, start[1])
     const isSame = same < to && times[same] >= time && (same === from || times[same - 1] < time)
     const at = isSame ? same : timeBound(times, time, from, to)

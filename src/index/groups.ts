@@ -92,7 +92,7 @@ export function* passIndexes(
       if (o === first[row] || buoy[o] !== buoy[o - 1]) buoyCount[row]++
       if (time[o] >= activeSince) isFresh[row] = 1
       const ordinal = ordinalOf(buoy[o])
-      // At equal times the pass that began later counts: it stands first.
+      // At equal times the pass that began later counts: it comes first.
       if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
         newestTime[ordinal] = time[o]
         newest[ordinal] = row

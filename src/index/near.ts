@@ -63,7 +63,7 @@ const HEADER_BYTES = 8
 const WIDE_IDS = 65536
 /**
  * The tree orders by its own rounding, which moves distances by less than a metre, most of all near the opposite of
- * the position: points this close to the last one are asked for, too.
+ * the position: the search includes points this close to the last one.
  */
 const ROUNDING_KM = 0.001
 
@@ -153,7 +153,7 @@ export class NearPoints {
 
 /**
  * Ordinals by distance, equal ones as they come. Numbers are sorted four times as fast without a comparator: the
- * places of the distances stand in the last bits of their fractions, and few differ in these bits alone.
+ * places of the distances are in the last bits of their fractions, and few differ in these bits alone.
  */
 function orderByDistance(ordinals: readonly number[], distances: Float64Array): Uint32Array {
   const count = distances.length

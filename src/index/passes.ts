@@ -1,4 +1,4 @@
-/** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. */
+/** Satellite passes by mission, buoy and time, newest first: numbers in, rows of the part out. */
 
 import type { ColumnsOf } from '../sea/columns.ts'
 import { partitionPoint } from './bisect.ts'

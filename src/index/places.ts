@@ -1,9 +1,9 @@
-/** Places by a name, with the region or country behind it if need be: `santa monica california`, `sydney au`. */
+/** Places by a name, with the region or country after it if need be: `santa monica california`, `sydney au`. */
 import { fold, signOf, wordsIn } from './spelled-words.ts'
 
 export interface Named {
   readonly name: string
-  /** What the place lies in, as people write it. */
+  /** Region and country of the place, as people write them. */
   readonly within: string
   /** The larger ones come first. */
   readonly rank: number
@@ -26,7 +26,7 @@ export class Places {
 
   /**
    * Indexes of at most `most` places, those that the text names in full first, then the larger ones. The text is the beginning
-   * of words of the name, and behind them of words of what the place lies in.
+   * of words of the name, and after them of words of its region or country.
    */
   find(text: string, most: number): { index: number; isWhole: boolean }[] {
     const words = wordsOf(text).split(' ').slice(1)

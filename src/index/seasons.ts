@@ -101,7 +101,7 @@ function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boo
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
-/** Days of an answer that is made at once: at most 90 KB, of which the rows are not read. */
+/** Days of an answer that is made at once: at most 90 KB; no rows are read for it. */
 const MOST_DAYS_AT_ONCE = 500
 
 /** Whether a series takes about as long as a page of readings. */
@@ -113,7 +113,7 @@ export function isShort(query: SeriesQuery): boolean {
   return true
 }
 
-/** The present season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
+/** The current season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
 export class Series {
   length = 0
   /** Hundredths of the unit, halves rounded away from 0; directions in whole degrees, or `NO_VALUE`. */
@@ -202,7 +202,7 @@ export class Series {
     const { known, zone, measure, aggregation } = this.#query
     const { from: firstKnown, to: behindKnown, edges } = yearDays(zone, year)
     const into = this.#days
-    // The season's first day in the year, counted from 1 January, and the day behind its last.
+    // The season's first day in the year, counted from 1 January, and the day after its last.
     const january = daysFromCivil(year, 1, 1)
     const start = Math.max(0, first - january)
     const end = Math.min(edges.length - 1, first + days - january)

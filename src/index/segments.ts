@@ -118,7 +118,7 @@ export class Segments implements SegmentColumns {
     return segment === first || time - this.newest[segment - 1] > after ? row : this.#lastRow(segment - 1)
   }
 
-  /** As `closestRow`, but −1 beyond `reach` seconds, mostly without a look at the rows. */
+  /** As `closestRow`, but −1 beyond `reach` seconds, usually without reading the rows. */
   closestRowWithin(ordinal: number, time: number, reach: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     const isNear =
@@ -153,7 +153,7 @@ export class Segments implements SegmentColumns {
     return timeBoundNear(times, from, last, nearerRow(times, from, last, oldest, newest, time, row), time)
   }
 
-  /** The buoy's first segment with a row at or after `time`, or the one behind its last. */
+  /** The buoy's first segment with a row at or after `time`, or the one after its last. */
   #segmentFrom(ordinal: number, time: number): number {
     return lowerBound(this.newest, time, this.first[ordinal], this.first[ordinal + 1])
   }

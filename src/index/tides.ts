@@ -2,7 +2,7 @@
  * Tides of a harbour at any time: height h(t) = Z0 + Σ f·A·cos(V + u − G), and its high and low waters.
  *
  * The moon's node is worked out every four days and moves evenly in between. High and low waters, and levels
- * to interpolate between, are tabulated for such a block when first asked for; a bounded number is kept.
+ * to interpolate between, are tabulated for such a block at its first request; a bounded number is kept.
  */
 import type { ColumnsOf } from '../sea/columns.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
@@ -61,7 +61,7 @@ const LEAST_SHARE = 0.02
 /** Above this (M4 + MS4) / M2, where M2 leads, waters are double (Southampton) and all extremes count. */
 const DOUBLE_WATERS = 0.25
 
-/** A curve through six levels needs two before a block's first step and three behind its last. */
+/** A curve through six levels needs two before a block's first step and three after its last. */
 const LEVEL_STEP = 20 * MINUTE
 const LEVELS_BEFORE = 2
 const LEVELS = BLOCK / LEVEL_STEP + LEVELS_BEFORE + 3
@@ -285,7 +285,7 @@ export class Tides {
     }
   }
 
-  /** Sum at the present step; moves on to the next by cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ). */
+  /** Sum at the current step; moves on to the next by cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ). */
   #walk(harbour: number): number {
     const { start } = this.columns
     const count = start[harbour + 1] - start[harbour]

@@ -77,7 +77,7 @@ export function bucketSpans(readings: Segments, spans: readonly Span[], asked: B
   })
 }
 
-/** Columns of the buckets of `cursor`, whose values are worked out where they are first read. */
+/** Columns of the buckets of `cursor`; values are worked out at their first reading. */
 export function bucketColumns(
   readings: Segments,
   cursor: { readonly span: BucketSpan },

@@ -23,7 +23,7 @@ import { addExtras, READING_BYTES, writeReadings } from '../dataset/reading-json
 
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 
-/** Bytes: more than a reading takes with what stands around it. */
+/** Bytes: more than a reading takes with the text around it. */
 const ROW_BYTES = READING_BYTES + 80
 
 /** @throws ApiError 400, 410 */

@@ -16,7 +16,7 @@ import { parquetPieces } from '../dataset/parquet.ts'
 import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces } from '../dataset/row-writers.ts'
 
 export interface LongAnswer extends Pieces {
-  /** Header lines, each begun by CRLF. */
+  /** Header lines, each after a CRLF. */
   readonly headers: Uint8Array
 }
 
@@ -148,7 +148,7 @@ function metaOf({ paging, total }: Table, snapshotId: string): string {
   return JSON.stringify(members).slice(1, -1)
 }
 
-/** The columns that are asked for, in that order, or the form's default. @throws ApiError 400 */
+/** The requested columns, in that order, or the form's default. @throws ApiError 400 */
 function selected(table: Table, { fields, format }: Pick<Shape, 'fields' | 'format'>): readonly Column[] {
   if (fields === null) {
     const isTable = format === 'csv' || format === 'parquet'

@@ -1,4 +1,4 @@
-/** What is asked of the makers of long answers, and tables of answers that are JSON already. */
+/** Requests to the makers of long answers, and tables of answers that are JSON already. */
 import type { View } from '../dataset/view.ts'
 import { allRows, type Column, number, type Table, time } from '../dataset/table.ts'
 import { type LongJson, type Operation, PRELUDE_BYTES } from '../operation/operation.ts'
@@ -13,7 +13,7 @@ export interface MakeRequest<P extends Parameters = Parameters> {
   readonly path: readonly string[]
   readonly now: number
   readonly language: Language
-  /** Neither a page nor its size was asked for, and the format has room for everything. */
+  /** The query names neither a page nor its size, and the format has room for everything. */
   readonly isWhole: boolean
 }
 
@@ -82,7 +82,7 @@ function epochOf(text: string | null | undefined): number {
   return text == null ? NaN : (parseTimestamp(text)?.epoch ?? NaN)
 }
 
-/** A row for each `time` of an answer whose other members are arrays as long. */
+/** A row for each `time` of an answer; its other members are arrays of the same length. */
 export function arrayTable(
   data: JsonRecord,
   arrays: readonly { readonly name: string; readonly unit: string }[],

@@ -87,7 +87,7 @@ function foundBuoys(item: BuoyItem, name: string): Maker {
   }
 }
 
-/** The list `key` of the usual JSON, whose members are `texts` and a number. */
+/** The list `key` of the usual JSON; its members are `texts` and a number. */
 function records(key: string, texts: string, count: string): Maker {
   const columns: RecordColumn[] = texts.split(' ').map((name) => ({ name, kind: 'text' }))
   columns.push({ name: count, kind: 'integer' })

@@ -1,7 +1,7 @@
 /**
  * Gives turns to long answers: a few are made in rotation, each piece by piece, and a bounded number waits for a
  * bounded time. A client has a share of both. An answer that is short enough is sent when it is whole; of a longer
- * one there is never much more than its reader has taken.
+ * one there is never much more than its client has taken.
  */
 import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../http/long-messages.ts'
 import { ApiError } from '../operation/errors.ts'
@@ -12,9 +12,9 @@ import type { Transform } from 'node:stream'
 import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import type { Encoding } from '../http/preferences.ts'
 
-/** Up to so many bytes an answer is made whole: it has a length, and readers may ask for parts of it. */
+/** An answer up to this many bytes is made whole: it has a length, and clients may ask for ranges of it. */
 const MOST_WHOLE_BYTES = 8 * 1024 * 1024
-/** Bytes of a longer answer that its reader has not taken. */
+/** Bytes of a longer answer that its client has not taken. */
 const CREDIT_BYTES = 256 * 1024
 /** Answers in rotation: a long one does not hold up all. */
 const SLOTS = 4
@@ -62,7 +62,7 @@ export class Job {
   readonly request: LongRequest
   answer: LongAnswer | null = null
   coder: Transform | null = null
-  /** When it was asked for, and when it began, in ms of the clock. */
+  /** Times of the request and of the beginning, in ms of the clock. */
   readonly askedAt: number
   begunAt = 0
   /** Bytes are being compressed; all pieces are made. */
@@ -73,7 +73,7 @@ export class Job {
   /** What goes into the coder, as long as it may be kept. */
   plain: Uint8Array[] = []
   plainBytes = 0
-  /** Bytes that are made, and those of them that the reader has taken. */
+  /** Bytes made so far, and bytes that the client has taken. */
   made = 0
   taken = 0
 
@@ -91,7 +91,7 @@ export class Job {
 
 export class LongQueue {
   readonly #options: Required<QueueOptions>
-  /** Jobs that wait, oldest first; jobs in rotation, the next first; jobs whose reader or coder is waited for. */
+  /** Jobs that wait, oldest first; jobs in rotation, the next first; jobs that wait for their client or coder. */
   readonly #waiting = new Set<Job>()
   readonly #working = new Set<Job>()
   readonly #idle = new Set<Job>()

@@ -31,7 +31,7 @@ interface Range {
   readonly end: number
 }
 
-/** The rows that are asked for, and the cursor that columns of readings read at. */
+/** The requested rows, and the cursor at which columns of readings read. */
 function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, perPage: number) {
   const { readings, catalog } = dataset
   const { bucket, aggregation, timezone = zone('UTC')!, include } = query
@@ -153,7 +153,7 @@ export function readingsOfBuoysTable({ view, query, isWhole }: MakeRequest<typeo
 }
 
 interface Found extends Range {
-  /** Ids that were asked for and that no buoy has. */
+  /** Requested ids that no buoy has. */
   readonly missing: readonly number[]
 }
 

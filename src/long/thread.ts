@@ -60,7 +60,7 @@ function open({ snapshot, changes: more }: Extract<ToLongThread, { type: 'open' 
   }
 }
 
-/** Takes the view now: an answer that waits is made from it, also when others have let go of it. */
+/** Takes the view now: an answer that waits is made from it, also when others have released it. */
 function makeOf(request: LongRequest): () => LongAnswer {
   const view = views.get(request.snapshot)
   return () => {

@@ -56,7 +56,7 @@ export const SWELL_NAMES = [
   'windWaveDirection',
 ] as const
 
-/** In the order in which the columns stand in a part. */
+/** In the order of the columns in a part. */
 export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES] as const
 
 export type MeasureName = (typeof MEASURE_NAMES)[number]

@@ -147,9 +147,9 @@ export const LOOSE_TIME =
 export interface IsoTime {
   /** Seconds from 1970 of the date and the clock as they are written, without the fraction. */
   local: number
-  /** 0 up to 1. */
+  /** From 0 to below 1. */
   fraction: number
-  /** Seconds ahead of UTC; null where the text does not tell. */
+  /** Seconds ahead of UTC; null where the text does not say. */
   offset: number | null
 }
 

@@ -19,7 +19,7 @@ type Packed = [
   ...towns: [name: string, lat: number, lng: number, rank: number, region: string][],
 ]
 
-/** All of them: 5,800, in 2 MB. A thread that nobody asks for a place does not need them. */
+/** All of them: 5,800, in 2 MB. A thread reads them at its first request for a place. */
 export function readTowns(): Town[] {
   const packed = JSON.parse(readFileSync(new URL('towns.json', import.meta.url), 'utf8')) as Packed[]
   return packed.flatMap(([country, ...some]) =>

@@ -43,7 +43,7 @@ export function isZone(name: string): boolean {
 
 /** Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were UTC. */
 export class Zone {
-  /** As the tz database spells it where ICU can tell, else as the caller did. */
+  /** As the tz database spells it where ICU knows it, else as the caller did. */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
   readonly #stretches: (Stretch | undefined)[]

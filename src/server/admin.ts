@@ -54,7 +54,7 @@ export const DEFAULT_ADMIN_PORT = 8081
 
 /**
  * Resolves to null where no admin port is wanted, or where the default port is taken, which is a warning.
- * @throws ListenError naming the address when a port that was asked for cannot be opened, or the address is
+ * @throws ListenError naming the address when a named port cannot be opened, or the address is
  * not this machine's; AdminTokenError.
  */
 export async function openAdminPort(

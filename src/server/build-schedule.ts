@@ -12,7 +12,7 @@ const LONGEST_SLEEP_S = 60
 export interface ScheduleOptions {
   /** Seconds. */
   every: number
-  /** Seconds. Each build begins late by a chance part, so that servers do not ask a source at once. */
+  /** Seconds. Each build begins late by a random part of it, so that servers do not ask a source at once. */
   jitter: number
   /** Epoch seconds; null for none. A build that is overdue begins at once. */
   lastBuilt: number | null

@@ -25,7 +25,7 @@ export interface TakenOver {
 }
 
 /**
- * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds.
+ * Indexes a snapshot, with parts of the indexes of an earlier one. `activeWithin` is in seconds.
  * @throws SnapshotError when a part is missing or malformed
  */
 export function* indexSnapshot(

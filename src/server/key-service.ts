@@ -31,7 +31,7 @@ export interface KeyService {
   /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
   readonly known: Promise<void>
   ring(): SharedArrayBuffer
-  /** Calls `listener` with the ring of the moment, and again with each later one. */
+  /** Calls `listener` with the current ring, and again with each later one. */
   onChange(listener: (ring: SharedArrayBuffer) => void): void
   status(): object
   /** Saves the counts. */

@@ -37,7 +37,7 @@ export interface ToCompare {
   after: ComparedSnapshot
 }
 
-/** Asks to free what is held no longer; there is no answer. */
+/** Frees the parts that are no longer held; there is no answer. */
 export interface ToCollect {
   type: 'collect'
 }
@@ -107,7 +107,7 @@ main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
   const answer = message.type === 'load' ? load(message) : compare(message)
   void answer.catch(refusalOf).then((each) => {
     main.postMessage(each)
-    // Nobody else has a refused snapshot's parts. What the first snapshot leaves behind is the most.
+    // Nobody else has a refused snapshot's parts. Most garbage is that of the first snapshot.
     const isFirst = message.type === 'load' && message.previous === null
     if (isFirst || 'refusal' in each) setImmediate(collectSoon)
   })

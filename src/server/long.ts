@@ -19,7 +19,7 @@ const REPLACE_AFTER_MS = 100
 
 export interface LongThreadOptions {
   readonly log: LogLine
-  /** The serving threads of the moment. */
+  /** The current serving threads. */
   readonly workers: () => readonly Worker[]
   readonly silentChecks?: number
   /** By default the usual thread. */
@@ -89,7 +89,7 @@ export class LongThread {
     return this.#held
   }
 
-  /** Lets go of all other snapshots: serving threads have. */
+  /** Releases all other snapshots: serving threads have done so. */
   hold(held: readonly IndexedSnapshot[]): void {
     const ids = held.map(({ id }) => id)
     this.#held = held

@@ -1,4 +1,4 @@
-/** `/metrics`: the figures of the moment, and their text in the Prometheus exposition format 0.0.4. */
+/** `/metrics`: the current figures, and their text in the Prometheus exposition format 0.0.4. */
 import { statSync } from 'node:fs'
 import { newestReport, type ReportDocument } from '../builder/report-document.ts'
 import { readHold } from '../snapshot/retained.ts'
@@ -85,7 +85,7 @@ export function reportOf(dir: string): () => ReportDocument | null {
   }
 }
 
-/** The text of the moment. */
+/** The current text. */
 export function metricsText(metrics: readonly Metric[], observed: () => Observed): () => string {
   let text = ''
   let until = -Infinity

@@ -10,15 +10,15 @@ import { readManifest, type LoadedParts, type PublishedManifest } from '../snaps
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { LogLine } from '../system/log.ts'
 
-/** Time between two polls of the folder. A watch on it mostly notices sooner. */
+/** Time between two polls of the folder. A watch on it usually notices sooner. */
 const POLL_INTERVAL_MS = 1000
-/** The first pause after a refusal, twice as long each time: parts may arrive after their manifest. */
+/** The pause after a refusal, doubled after each further one: parts may arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 600_000
 /** Snapshots tried in a row: a builder that publishes a newer one may remove parts of the older one. */
 const ATTEMPTS = 3
 
-/** Time from a swap to a collection: before, a thread may still refer to what it let go of. */
+/** Time from a swap to a collection: before, a thread may still refer to the snapshot that it released. */
 const COLLECT_AFTER_MS = 10_000
 
 export interface ReloadState {
@@ -81,7 +81,7 @@ export class Reloader {
   #held: readonly IndexedSnapshot[] = []
   /** Between any two held snapshots, one way round. */
   #changes: readonly Changes[] = []
-  /** Whether a line has told that memory is too small. */
+  /** Whether the log has said that memory is too small. */
   #isShort = false
   /** The last refused manifest, known by its id or, where it cannot be read, by its fault. */
   #refused: { mark: string; retryAt: number; wait: number } | null = null
@@ -312,7 +312,7 @@ export class Reloader {
   }
 
   /**
-   * Lets go of held snapshots, the oldest first, until the new one fits into memory.
+   * Releases held snapshots, the oldest first, until the new one fits into memory.
    * @throws SnapshotError where it does not fit with the current one alone either; then none leaves
    */
   async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {

@@ -39,7 +39,7 @@ const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
-/** A site as browsers name it, which can stand in a policy. @throws Error saying what is allowed */
+/** A site as browsers name it, which a policy can have. @throws Error saying what is allowed */
 function origin(value: string): string {
   const isPlain = /^https?:\/\/[a-z0-9.-]{1,253}(:[0-9]{1,5})?$/.test(value)
   if (!isPlain || !URL.canParse(value) || new URL(value).origin !== value) {
@@ -49,7 +49,7 @@ function origin(value: string): string {
 }
 
 const MOST_STYLE_CHARACTERS = 500
-/** Nothing else can stand in a policy, which `;` and `,` would end. */
+/** Nothing else may be in a policy, which `;` and `,` would end. */
 const STYLE_ORIGIN = /^https:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/
 const STYLE_PATH = /^\/(?!\/)[\w.~:/?@!$&()*+,;=%-]*$/
 

@@ -1,6 +1,6 @@
 /**
  * Kinds of settings. Each takes the texts of a setting in order, of which the last one counts, and throws an
- * Error with what is allowed, which fits behind "expected ".
+ * Error with what is allowed, which fits after "expected ".
  */
 import { parseAddress } from '../access/ip-address.ts'
 

@@ -79,7 +79,7 @@ const BEING_MADE: readonly StaticFile[] = ['/', EMBED_PATH, '/docs', '/docs/'].m
   type: 'text/html; charset=utf-8',
   bytes: Buffer.from(
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">' +
-      '<title>groundswell</title><p>This page is being made, once after an installation. It appears in some seconds.</p></html>\n',
+      '<title>groundswell</title><p>This page is being made, once after an installation. It will soon appear.</p></html>\n',
   ),
   cache: 'revalidate',
   contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
@@ -122,7 +122,7 @@ function descriptionFiles(operations: readonly Declared[], basePath: string): St
   ]
 }
 
-/** For those who ask for the base path: what is below it. */
+/** The answer to the base path: the operations below it. */
 function indexOf({ info: { title, version, summary }, paths }: OpenApiDocument): object {
   return {
     name: title,

@@ -57,7 +57,7 @@ export interface Server {
   readonly port: number
   /** Null without an admin port. */
   readonly adminPort: number | null
-  /** Resolves with the reason when this process cannot go on serving and should be started anew. */
+  /** Resolves with the reason when this process cannot go on serving and should be started again. */
   readonly failed: Promise<string>
   /** Looks for a new snapshot at once; without it a new one is noticed within a second. */
   reload(): Promise<void>

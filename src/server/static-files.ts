@@ -19,7 +19,7 @@ export interface StaticFile {
   cache: 'immutable' | 'revalidate'
   contentSecurityPolicy?: string
   link?: string
-  /** With further headers, each begun by CRLF; 200 OK if not given. */
+  /** With further headers, each after a CRLF; 200 OK if not given. */
   status?: string
   /** The bytes compressed beforehand, where that would take too long at start. */
   compressed?: { readonly [encoding in Compression]?: Uint8Array }

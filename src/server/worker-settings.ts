@@ -27,7 +27,7 @@ export interface Surroundings {
   refreshEvery?: number
   moreStatus?: () => object
   logFormat?: Format
-  /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
+  /** Writes lines of the access log, and calls back when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Null where this process starts no builds. */
   builds?: () => ScheduleState | null

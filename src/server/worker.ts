@@ -29,9 +29,9 @@ import { Counters } from '../http/counters.ts'
 import { Heartbeat } from './watchdog.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 
-/** A snapshot is got ready in slices of this length; longer ones raise the p99 during a swap. */
+/** A snapshot is prepared in slices of this length; longer ones raise the p99 during a swap. */
 const SLICE_MS = 0.1
-/** A worker that has to end answers what had reached it before; mostly it is done at once. */
+/** A worker that has to end answers the requests that reached it before; usually it is done at once. */
 const LAST_ANSWERS_MS = 2000
 /** Time between two signs of life of an idle event loop. */
 const IDLE_INTERVAL_MS = 250
@@ -89,7 +89,7 @@ const requests = new RequestPath(
 )
 
 const views = new OpenedViews(start.changes)
-/** The view that was got ready, until it is served. */
+/** The view that was prepared, until it is served. */
 let prepared: View | null = null
 
 /** Opens a snapshot; each step is a sign of life. @throws SnapshotError */
@@ -131,7 +131,7 @@ const access =
         ...start.accessLog,
         worker: start.thread,
         clock,
-        // Copied: once a thread has let go of a buffer, V8 checks each store, which makes long pages slower.
+        // Copied: once a thread has detached a buffer, V8 checks each store, which makes long pages slower.
         hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
         onDropped: (count) => figures.count('dropped_lines', count),
       })

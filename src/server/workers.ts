@@ -31,7 +31,7 @@ const COLLECT_APART_MS = 200
 
 export interface WorkersOptions {
   count: number
-  /** What the worker with the number `thread` starts with; asked anew for each. */
+  /** The start of the worker with the number `thread`, made for each. */
   startOf: (
     thread: number,
     held: readonly IndexedSnapshot[],
@@ -40,7 +40,7 @@ export interface WorkersOptions {
   /** Names of routes by their ordinals. */
   routes: readonly string[]
   log: LogLine
-  /** Writes lines of the access log, and tells when they have left. */
+  /** Writes lines of the access log, and calls back when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   /** Called with each worker before it serves. */
   onReady: (worker: Worker) => void
@@ -143,7 +143,7 @@ export class Workers {
         () =>
           worker.postMessage({ type: 'collect' } satisfies ToWorker),
     )
-    // The caller still refers to what it lets go of, so the first one waits, too.
+    // The caller still refers to the snapshot that it releases, so the first one waits, too.
     for (const [i, each] of [...asking, ...following].entries())
       setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
   }

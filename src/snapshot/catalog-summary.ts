@@ -25,7 +25,7 @@ const BYTES_A_PASS = 1024
 const BYTES_A_HARBOUR = 512
 export const BYTES_A_FORECAST_POINT = 64
 const BYTES_A_SPOT = 256
-/** A name stands in ten fragments, and the buffer that they are rendered into doubles when it is full. */
+/** A name is in ten fragments, and the buffer that they are rendered into doubles when it is full. */
 const COPIES_OF_A_TEXT = 20
 const TEXT_BYTES_A_BUOY = 120
 

@@ -159,7 +159,7 @@ function readSpots(part: Part, names: readonly string[], file: string): SpotReco
   return names.map((name, i) => ({ id: ids[i], name, lat: lat[i], lng: lng[i] }))
 }
 
-/** Where the buoy of an id stands in the columns, or −1. */
+/** The position of an id's buoy in the columns, or −1. */
 export function ordinalOf({ id }: Catalog, wanted: number): number {
   const at = lowerBound(id, wanted)
   return id[at] === wanted ? at : -1

@@ -71,7 +71,7 @@ export function aggregatesPart(
   }
 }
 
-/** First day with a sample and the day behind the last; [0, 0] where no day has one. */
+/** First day with a sample and the day after the last; [0, 0] where no day has one. */
 function daysWithSamples(measures: ReadonlyMap<MeasureName, DayStatistics>): [from: number, to: number] {
   let from = Infinity
   let to = 0

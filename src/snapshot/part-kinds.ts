@@ -163,7 +163,7 @@ export interface Rows {
   columns: RowColumns
 }
 
-/** Rows of one month: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time. */
+/** Rows of one month. `buoys[i]` has `start[i]` to before `start[i + 1]`, ascending in time. */
 export interface MonthTable extends Rows {
   month: number
   buoys: Uint32Array

@@ -20,7 +20,7 @@ const [FIXMAP, FIXLIST, FIXSTR, OTHERS, NEGATIVE] = [0x80, 0x90, 0xa0, 0xc0, 0xe
 const [STR8, LIST16, MAP16] = [0xd9, 0xdc, 0xde]
 
 /**
- * Bytes of the number behind each head from 0xc0 on. Integers of 64 bits become another type than numbers,
+ * Bytes of the number after each head from 0xc0 on. Integers of 64 bits become another type than numbers,
  * extensions whatever a library makes of them: they have none.
  */
 // oxfmt-ignore
@@ -39,7 +39,7 @@ export function plainEnd(bytes: Uint8Array, { depth, values }: PlainBounds): num
   let at = 0
   let left = values
 
-  /** @returns where the bytes passed over began */
+  /** @returns where the skipped bytes began */
   function pass(count: number): number {
     at += count
     if (at > bytes.length) throw new NotPlain('ends too early')

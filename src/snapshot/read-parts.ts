@@ -120,7 +120,7 @@ export function readFault(file: string, error: unknown): SnapshotError {
   return error instanceof SnapshotError ? error : new SnapshotError(`${file}: ${whyNotRead(error)}`)
 }
 
-/** A part as it lies there, without a check of its hash. @throws SnapshotError */
+/** Reads a part without a check of its hash. @throws SnapshotError */
 export function readUnchecked(dir: string, { file, bytes }: PartEntry): Part {
   try {
     return decodePart(readRegularFileSync(join(dir, file), bytes), file)

@@ -27,7 +27,7 @@ import {
   type PartEntry,
 } from './snapshot-format.ts'
 
-/** Temporary names begin like this, so that what a killed builder left behind is recognised. */
+/** Temporary names begin like this, so that files left by a killed builder are recognised. */
 export const TEMPORARY_PREFIX = '.tmp-'
 
 /** Long enough to replace a holder that was killed, and for a rollback to finish. */
@@ -141,7 +141,7 @@ export function holds(path: string, bytes: Uint8Array): boolean {
 export function encodePart(part: Part): Uint8Array {
   const columns = [...part.columns]
   let offsets = columns.map(() => 0)
-  // The offsets stand in the header and so change its length: repeat until they are stable.
+  // The offsets are in the header and so change its length: repeat until they are stable.
   for (;;) {
     const header = encodeHeader(part, columns, offsets)
     let end = header.length

@@ -98,7 +98,7 @@ function campaignOf(path: string): string | undefined {
   return words.find((word) => CAMPAIGN.test(word))
 }
 
-/** Empty for what is no code. */
+/** Empty for a text that is not a code. */
 function codeOf(text: string): string {
   const code = text.toUpperCase()
   return CAMPAIGN.test(code) ? code : ''

@@ -137,7 +137,7 @@ async function readCmems(
       const found =
         rows ??
         open(path, (file) => {
-          // The first look at the file has told its doubts about times.
+          // The first reading of the file has reported its doubts about times.
           const times = goodTimes(file, () => undefined)
           return readRows(file, times, columns, report.file(path), doubt)
         })
@@ -331,7 +331,7 @@ function readRows(
   return { file: counted, times, codes }
 }
 
-/** Metres below the surface of a value in a table of rows and levels; NaN where the file does not tell. */
+/** Metres below the surface of a value in a table of rows and levels; NaN where the file does not say. */
 type Depths = (row: number, level: number, levels: number) => number
 
 /** Variables of depths, and of pressure in the sea: a decibar is a metre, to a hundredth. */

@@ -136,7 +136,7 @@ export function readConfiguration(
   }
 }
 
-/** It keeps what it has compiled, by the schema. */
+/** Keeps each schema compiled. */
 const AJV = new Ajv({ allErrors: true, strict: false, verbose: true })
 const NO_OPTIONS = { maxProperties: 0 }
 

@@ -1,6 +1,6 @@
 /**
  * A doubt is something in the input that contradicts itself, or can be read in more than one way: a source
- * tells what it assumed or left out, and the build's report counts it. Nothing is turned, merged, moved or
+ * says what it assumed or left out, and the build's report counts it. Nothing is turned, merged, moved or
  * dropped without a doubt, a skipped value or a bad line.
  */
 

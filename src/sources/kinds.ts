@@ -20,7 +20,7 @@ import { openTides } from './tides-source.ts'
 interface Kind {
   readonly open: OpenSource
   readonly options?: TSchema
-  /** What follows `KIND:` and what is read there. */
+  /** The argument after `KIND:`, and the files that are read there. */
   readonly help: string
 }
 

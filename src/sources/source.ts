@@ -88,7 +88,7 @@ export interface Report {
   file(path: string): FileReport
   /** A file is read without or before being counted: a report names the last such file of a killed reader. */
   reads?(path: string): void
-  /** Counts something that was assumed, or left out, about the source. */
+  /** Counts an assumption about the source, or something that was left out. */
   doubt(doubt: Doubt): void
   /** Stations that are left out because nothing gives their position; none makes no doubt. */
   withoutPosition(identifiers: readonly string[]): void

@@ -218,7 +218,7 @@ test('A file without a good line is left out and named, and too many of them ref
   report.begin(null)
   assert.match(
     lines.at(-1)!,
-    /^A: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → mend it/,
+    /^A: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → repair/,
   )
   const inches = report.file('inches.csv')
   inches.rows(10)

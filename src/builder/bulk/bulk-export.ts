@@ -38,7 +38,7 @@ export interface ExportOptions {
 
 export interface Exported {
   list: FileList
-  /** Files that were written, with their bytes and rows; the others were there. */
+  /** Files that were written, with their bytes and rows; the others were there before. */
   written: { files: number; bytes: number; rows: number }
 }
 
@@ -99,7 +99,7 @@ export async function exportSnapshot({ dir, manifest, out, now }: ExportOptions)
     }
     const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    // The buoys of all networks are some hundred kilobytes, made anew to see whether they differ.
+    // The buoys of all networks take some 100 KB, so they are always written, and then compared.
     const staged = folder.create()
     try {
       writeBuoys(catalog, staged.write)
@@ -182,7 +182,7 @@ function hasSwell(dir: string, part: PartEntry): boolean {
     const { columns } = readUnchecked(dir, part)
     return SWELL_NAMES.some((name) => columns.has(name))
   } catch (error) {
-    // What is wrong with a part is told when its rows are read, which checks all of it.
+    // A fault of a part is reported when its rows are read, which checks all of it.
     if (error instanceof SnapshotError) return false
     throw error
   }

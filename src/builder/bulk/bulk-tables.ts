@@ -10,7 +10,7 @@ import { COMMON_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportedNetwork } from '../../snapshot/file-list.ts'
 
-/** Raised when the same rows are to give other bytes: every file is then written anew. */
+/** Raised when the same rows are to give other bytes: every file is then written again. */
 const LAYOUT = 'groundswell-bulk 4'
 const MAX_FOLDER_LENGTH = 60
 const NAMELESS_DIGITS = 8

@@ -60,7 +60,7 @@ export class ExportFolder {
     return info?.isFile() === true && info.size === bytes
   }
 
-  /** A new file, which nobody looks at yet. */
+  /** A new file, under a temporary name that no list has. */
   create(): StagedFile {
     return new StagedFile(join(this.#staging, randomName()))
   }
@@ -70,7 +70,7 @@ export class ExportFolder {
     this.#staged.push({ path, from })
   }
 
-  /** @throws BuildError, then the list of before stays */
+  /** @throws BuildError; the earlier list then stays */
   publish(list: Buffer): void {
     if (!this.#lock.isHeld())
       throw new BuildError(`${this.#dir}: another export took over while this one stood still`)

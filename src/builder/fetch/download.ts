@@ -36,7 +36,7 @@ export interface DownloadRequest {
   maxBytes: number
   headers: { readonly [name: string]: string }
   query: { readonly [name: string]: string }
-  /** Validators of the file at `path`; null to ask for it anew. */
+  /** Validators of the file at `path`; null to fetch it in any case. */
   validators: Validators | null
   /** The client for a URL: `first`, or where it redirects to. @throws where nobody may ask the URL */
   clientOf: (url: URL, first: URL) => WebClient

@@ -1,6 +1,6 @@
 /**
  * Keeps a source's folder up to date with its network's servers, gently. A file that cannot be fetched stays
- * in use; a hidden index holds what the servers told about each file, and says which files are due.
+ * in use; a hidden index holds what the servers said about each file, and says which files are due.
  */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -71,7 +71,7 @@ export interface FetchContext {
 export type FetchOutcome = FetchDocument & { source: string }
 
 /**
- * Fetches what is due of all sources, each by itself. Never throws for what servers do: outcomes tell it, in
+ * Fetches what is due of all sources, each by itself. Never throws for a server's fault: outcomes have it, in
  * the order of the sources that fetch anything.
  */
 export async function fetchSources(
@@ -412,7 +412,7 @@ export function isThere(folder: string, to: string, { bytes, modified }: IndexEn
   return info !== undefined && info.size === bytes && info.mtimeMs === modified
 }
 
-/** The index of a folder. It is empty where it cannot be read: everything is asked for anew. */
+/** The index of a folder; empty if it cannot be read, and then every file is fetched again. */
 export function readIndex(folder: string): Index {
   try {
     const entries = JSON.parse(

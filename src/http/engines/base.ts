@@ -22,7 +22,7 @@ export function withClosing(head: string | Uint8Array): string {
 }
 
 /**
- * A connection's last answer, from behind `HTTP/1.1 ` to before a last line end: that counts as blanks of a body of JSON.
+ * A connection's last answer, from after `HTTP/1.1 ` to before a last line end: that counts as blanks of a body of JSON.
  * `length`: of the body; null for no length header. `body`: null where none goes out.
  */
 export function lastAnswer(
@@ -54,7 +54,7 @@ export abstract class BaseEngine implements Engine {
     this.exchange.isDraining = true
   }
 
-  /** Closes the port behind a short turn: closing it resets connections that are not accepted yet. */
+  /** Closes the port after a short turn: closing it resets connections that are not accepted yet. */
   stopListening(): Promise<void> {
     return (this.#portClosed ??= this.#closeBehindShortTurn())
   }
@@ -89,7 +89,7 @@ const SHORT_TURN_MS = 0.1
 /** Time after which a port is closed without a short turn. */
 const CLOSING_PATIENCE_MS = 1000
 const QUIET_INTERVAL_MS = 10
-/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
+/** Looks in a row that see nothing new: a client's first bytes have come by then. */
 const QUIET_LOOKS = 5
 
 export abstract class BaseExchange<Request, Response> implements Answered {
@@ -106,7 +106,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   arrived = 0
   /** Requests with an answer that was put off, or that waits for its client. */
   unfinished = 0
-  /** Bytes that are copied for slow readers. */
+  /** Bytes that are copied for slow clients. */
   #buffered = 0
   protected framing: Framing = 'no body'
   readonly surroundings: Surroundings

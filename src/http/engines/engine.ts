@@ -15,7 +15,7 @@ export interface EngineChoice {
 
 /**
  * `auto` takes the native engine if it can be loaded. Call it in the main thread before any worker starts,
- * and again in each worker (see `loadBinding`). @throws Error if `uws` is asked for and cannot be loaded
+ * and again in each worker (see `loadBinding`). @throws Error if `uws` is requested and cannot be loaded
  */
 export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   const { binding, reason } = preference === 'node' ? { binding: null, reason: null } : loadBinding()

@@ -157,7 +157,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   protected reply(body: Uint8Array | null, lasting: boolean): void {
     const response = this.response!
     const isLast = this.cameWithBody || this.isDraining
-    // Short bodies mostly are out at once.
+    // Short bodies are usually out at once.
     const held = lasting || this.bytes <= SHORT_BODY_BYTES ? 0 : this.bytes
     if (!this.buffer(held)) {
       this.bytes = 0

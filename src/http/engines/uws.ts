@@ -88,11 +88,11 @@ function countedConnections(app: UwsApp, { connections, onProgress }: Surroundin
 }
 
 class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
-  /** The connection's last. Behind a body the engine itself closes, if `Connection: close` is all that was asked for. */
+  /** The connection's last. After a body the engine itself closes, if only `Connection: close` was wanted. */
   isLast = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
-  /** One of them tells of a body or of the connection: most requests have none of these. */
+  /** One of them is about a body or the connection: most requests have none of these. */
   #isSpecial = false
   readonly #names: string[] = []
   readonly #values: string[] = []
@@ -156,7 +156,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       ? this.cameWithBody && body.length <= AT_ONCE_BYTES
       : this.isLast || Math.random() * UNASKED_BYTES < this.head.length + ADDED_HEAD_BYTES
     if (endsAtOnce) {
-      // The line end behind the body.
+      // The line end after the body.
       if (hasBody) this.bytes += 2
       const reply = this.putOff(response, NO_EVENTS)!
       reply.sendLast(this.head, body?.length ?? null, hasBody ? body : null)
@@ -240,7 +240,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   }
 
   /**
-   * Nothing behind it is served: to the engine the answer is unfinished, and it cuts a connection that has sent more.
+   * It is the last: to the engine the answer is unfinished, and it cuts a connection that has sent more.
    * In the next turn the answer is with the kernel.
    */
   sendLast(head: string | Uint8Array, length: number | null, body: Uint8Array | null): void {

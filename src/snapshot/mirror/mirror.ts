@@ -1,5 +1,5 @@
 /**
- * Keeps a folder as a source has it: a bucket, or a folder behind a web server. The source is asked for its
+ * Keeps a folder as a source has it: a bucket, or a folder behind a web server. It reads the source's
  * manifest again and again; missing parts are fetched, then the manifest, which makes them the folder's
  * snapshot.
  *

@@ -21,7 +21,7 @@ import {
 } from './store.ts'
 import { isPassing, networkFault, paced, within, withAttempts, type RequestFault } from './web-request.ts'
 
-/** Bytes of an answer other than an object: a page of 1,000 names of 1,024 bytes, and what stands around them. */
+/** Bytes of an answer other than an object: a page of 1,000 names of 1,024 bytes, and the XML around them. */
 const MAX_ANSWER_BYTES = 8 * 2 ** 20
 /** Bounds of one listing. A store puts 1,000 objects on a page, and may leave pages empty. */
 const MOST_OBJECTS = 1_000_000
@@ -257,7 +257,7 @@ export class S3Store implements Store {
       new StoreError(`${what}: ${sentence}`, { passing: true, cause: error })
     if (name === 'CredentialsProviderError') {
       this.#opened = null
-      return passing('the credentials cannot be had; check where they come from')
+      return passing('no credentials could be obtained; check their source')
     }
     // The SDK gives this name to connections that break, too.
     if (name === 'TimeoutError' && (error.code === undefined || error.code === 'ETIMEDOUT'))
@@ -284,7 +284,7 @@ export class S3Store implements Store {
       )
     }
     if (ACCESS.test(name) || status === 401 || status === 403) {
-      // Others may be had for the next call.
+      // The next call may get others.
       this.#opened = null
       return answered(
         `the store refuses access (${said}); check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket`,
@@ -339,7 +339,7 @@ function bounded(client: S3Client): S3Client {
   return client
 }
 
-/** What is too long is cut, so that it is no XML. */
+/** A body that is too long is cut, so that it is not valid XML. */
 async function* beginningOf(body: Readable): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const chunk of body as AsyncIterable<Buffer>) {

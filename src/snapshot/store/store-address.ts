@@ -14,7 +14,7 @@ const BUCKET =
 /** S3's keys have 1,024 bytes, and names below the prefix have to fit. */
 const MAX_PREFIX_BYTES = 900
 
-/** @throws StoreError that tells what is wrong */
+/** @throws StoreError with the fault */
 export function parseAddress(text: string): StoreAddress {
   if (/^s3:.*@|^\w+:\/\/[^/]*@/s.test(text)) {
     throw new StoreError(

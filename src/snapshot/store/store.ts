@@ -115,7 +115,7 @@ export const DEFAULT_LIMITS: StoreLimits = {
 const BODY_ATTEMPTS = 4
 
 /**
- * Takes an object's bytes, anew where they break off. Null where there is none, `'unchanged'` where it still has
+ * Takes an object's bytes, again after a break. Null where there is none, `'unchanged'` where it still has
  * the ETag `ifNoneMatch`. @throws RequestFault; what `take` throws
  */
 export async function receive<T>(

@@ -276,7 +276,7 @@ function notPublic(prefix: string): RequestFault {
   )
 }
 
-/** A connection that failed, in the words of who has to mend it. */
+/** A failed connection, in words for the person who has to repair it. */
 export function networkFault(error: Error, host: string, prefix: string): RequestFault {
   const { code: found } = error as { code?: unknown }
   const code = typeof found === 'string' ? found : 'unknown'

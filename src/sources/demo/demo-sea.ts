@@ -15,7 +15,7 @@ export const STEP = HOUR / 2
 
 /**
  * Medians of the significant height in m and of the peak period in s, in January and in July; the water in °C
- * at the end of February and of August; the median wind in km/h, and where it mostly comes from in degrees.
+ * at the end of February and of August; the median wind in km/h, and its usual direction in degrees.
  */
 const CLIMATES: { readonly [name: string]: typeof data.climates.biscay } = data.climates
 
@@ -25,7 +25,7 @@ export interface Place {
   readonly climate: string
   /** Factor on the climate's heights: below 1 in shelter. */
   readonly exposure: number
-  /** Where waves mostly come from, degrees. */
+  /** The usual direction of waves, degrees. */
   readonly direction: number
 }
 
@@ -152,7 +152,7 @@ export async function sendRows(sink: Sink, file: FileReport, fleet: Fleet, asOf:
       if (batch.length > 0) sink.rows(mooring.buoy, batch)
       file.rows(batch.length)
     }
-    // A month of 5,000 buoys takes some seconds: timers and signals run in between.
+    // A month of 5,000 buoys takes a few seconds: timers and signals run in between.
     await setImmediate()
   }
 }

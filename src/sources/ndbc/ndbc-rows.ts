@@ -37,7 +37,7 @@ const DPD = 1
 /** What makes a row: waves, water temperature or wind. */
 const USED = [0, 4, 5, 6, 7]
 
-/** WVHT and APD tell which sample a row is of. */
+/** WVHT and APD identify the sample of a row. */
 const SUMMARY: readonly Known[] = [
   { label: 'WVHT', name: 'significantHeight', unit: 'm' },
   { label: 'APD', name: 'peakPeriod', unit: 's' },
@@ -142,8 +142,8 @@ const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRE
 const CLOCK = ['YY', 'MM', 'DD', 'hh', 'mm']
 
 /**
- * Reads the lines below the header, in which the first `required` columns must be; returns the number of the line
- * that should have been the header, else 0.
+ * Reads the lines below the header, which must have the first `required` columns. Returns 0, or the number of the
+ * line that should have been the header.
  */
 function readLines(
   bytes: Buffer,

@@ -11,7 +11,7 @@ const SAMPLE_SECONDS = 1200
 
 const REPEAT_STEP_SECONDS = 600
 
-/** Samples further away than this tell nothing about how high the sea was. */
+/** Samples further away than this say nothing about the height of the sea. */
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
 /** Waves before or after a calm in which a buoy says 0 m; some round to halves of a metre. */
@@ -135,7 +135,7 @@ function isOfOneSample({ period, peakPeriod }: RowBatch['columns'], sample: numb
 
 /**
  * What is wrong with samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and no
- * neighbour is as high to within a third. A storm can have such numbers (46075 in August 2023), and its neighbours tell.
+ * neighbour is as high to within a third. A storm can have such numbers (46075 in August 2023): its neighbours decide.
  * And with those of 0 m between waves (46022 in April 2011): a calm has others beside it, and no average period of 0 s.
  */
 function garbledSamples({ time, columns }: RowBatch, sampleOf: Int32Array): Map<number, string> {

@@ -3,7 +3,7 @@
  * archive has hundreds of millions of lines, so no line or measured field becomes a string.
  */
 
-/** Fields of one line with places that are kept; the widest format here has 73. */
+/** Fields of one line that can be read; the widest format here has 73. */
 const MAX_FIELDS = 256
 
 /** A quote not closed within this many bytes is a stray one; an unbounded one would swallow the file. */
@@ -111,7 +111,7 @@ export function lineText(bytes: Uint8Array, at: number, { next }: Fields): strin
 
 const SEPARATORS: readonly number[] = [0x2c, 0x3b, TAB]
 
-/** What stands most often in the first line: a comma, a semicolon or a tab. */
+/** The most frequent one in the first line: a comma, a semicolon or a tab. */
 export function separatorOf(bytes: Uint8Array): number {
   const end = bytes.indexOf(LF)
   const header = bytes.subarray(0, end < 0 ? bytes.length : end)

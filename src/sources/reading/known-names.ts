@@ -5,7 +5,7 @@ import type { MeasureName } from '../../sea/columns.ts'
 /** The meaning of a column: a measure, or the mean period that may stand in for one. */
 export type Quantity = MeasureName | 'meanPeriod'
 
-/** Columns that say whose row it is, where and when. `clock` is the time of day beside a date. */
+/** Columns of the station, place and time of a row. `clock` is the time of day beside a date. */
 export type Role = 'time' | 'clock' | 'station' | 'name' | 'lat' | 'lng' | 'depth'
 
 export interface Meaning {
@@ -65,7 +65,7 @@ export function offsetWord(text: string): string | null {
   return words.map((word) => zones[word]).find((zone) => zone !== undefined) ?? null
 }
 
-/** Good values of flags by conventions that the name of their column tells; null for any other name. */
+/** Good values of flags by the convention of their column's name; null for any other name. */
 export function conventionOf(label: string): readonly string[] | null {
   const known = vocabulary.flags.find(({ label: pattern, isCapital }) =>
     new RegExp(pattern, isCapital === true ? '' : 'i').test(label),

@@ -18,7 +18,7 @@ export interface MeasuredColumn {
   isFound: boolean
 }
 
-/** The column `field` (−1 for none) headed `label` of a kind whose units are known: by default the contract's. */
+/** The column `field` (−1 for none) headed `label` of a kind with known units: by default the contract's. */
 export function knownColumn(
   name: MeasureName,
   field: number,

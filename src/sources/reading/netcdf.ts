@@ -147,7 +147,7 @@ export interface Variable {
   values: ArrayLike<number>
   /** A single value has the shape of a list of one. */
   shape: readonly number[]
-  /** What the first dimension is, such as `TIME`; empty where the file does not tell. */
+  /** The name of the first dimension, such as `TIME`; empty where the file has none. */
   along: string
   units: string
   /** Values beyond the valid range that the file gives; they count as missing. */

@@ -1,11 +1,11 @@
 /**
- * Where a station is, by all of its fixes. A mooring swings and is laid anew, a drifter moves on; neither
+ * Where a station is, by all of its fixes. A mooring swings and is laid again, a drifter moves on; neither
  * leaps. Fixes that cannot be one station's, since nothing drifts that fast, are strays where they are few,
  * and several stations under one identifier where they are many.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 
-/** A mooring swings and is laid anew within this distance; a farther position needs another to confirm it. */
+/** A mooring swings, or is laid again, so far; a farther position needs another to confirm it. */
 const JUMP_KM = 1
 
 /** Fixes of one place lie within this distance, whatever their times. */
@@ -43,7 +43,7 @@ export class Positions {
   /** Positions that are not on the globe; NaN stands for none. */
   impossible = 0
 
-  /** Notes a fix, in any order; a longitude may be 0…360. An impossible position and 0 0 are no fixes. */
+  /** Notes a fix, in any order; a longitude may be 0…360. An impossible position and 0 0 do not count. */
   add(time: number, lat: number, lng: number): void {
     if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) {
       if (!Number.isNaN(lat + lng)) this.impossible++
@@ -70,8 +70,8 @@ export class Positions {
 
   /**
    * The station's newest steady position among the fixes that it can have moved through, null without one.
-   * `strays` counts the other fixes; where they are no faults of single rows, the fixes are of `several`
-   * stations, and `places` tells where these are: "12 fixes at -30.36 153.27".
+   * `strays` counts the other fixes; unless they are faults of single rows, the fixes are of `several`
+   * stations, and `places` says where these are: "12 fixes at -30.36 153.27".
    */
   settle(): { at: Fix | null; strays: number; several: boolean; places: string } {
     const tracks: Stay[] = []

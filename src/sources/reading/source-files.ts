@@ -85,10 +85,10 @@ export function doubtIgnored(report: Report, names: readonly string[], why = '')
   report.doubt({ what, times: names.length, examples: names })
 }
 
-/** Takes a doubt that came up so many times; none makes no doubt. */
+/** Takes a doubt that came up `times` times; 0 makes none. */
 export type TakeDoubt = (kind: keyof typeof doubts, example: string, times?: number) => void
 
-/** Takes doubts about one file, whose path stands before the example, or about the source. */
+/** Takes doubts about one file, with its path before the example, or about the source. */
 export function takeDoubts(report: Pick<Report, 'doubt'>, path = ''): TakeDoubt {
   return (kind, example, times = 1) => {
     const examples = [path === '' ? example : `${path}: ${example}`]
@@ -96,7 +96,7 @@ export function takeDoubts(report: Pick<Report, 'doubt'>, path = ''): TakeDoubt 
   }
 }
 
-/** A file that cannot be used; the message tells why, without anything of its content. */
+/** A file that cannot be used; the message says why, without anything of its content. */
 export class UnusableFile extends Error {}
 
 /** The bytes of a file that is held whole. @throws UnusableFile */

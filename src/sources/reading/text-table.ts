@@ -18,7 +18,7 @@ import type { FileReport } from '../source.ts'
 import { readText } from './source-files.ts'
 import { isUnit, numberAt } from './units.ts'
 
-/** `text` and `number` read the present row. */
+/** `text` and `number` read the current row. */
 export interface OpenTable {
   readonly labels: readonly string[]
   /** Units by column; empty where the table does not give them. */
@@ -30,7 +30,7 @@ export interface OpenTable {
   number(field: number): number | null
   /** Goes on to the next row; rows of another length are reported. False at the end. */
   next(): boolean
-  /** Line of the present row, in JSON its number, from 1. */
+  /** Line of the current row, in JSON its number, from 1. */
   row(): number
 }
 
@@ -42,14 +42,14 @@ interface Place {
 
 /** How a text is a table. */
 export interface TextForm {
-  /** A byte; `BLANK` stands for any number of them. By default what stands most often in the first line. */
+  /** A byte; `BLANK` stands for any number of them. By default the most frequent one in the first line. */
   readonly separator?: number
   readonly header?: Place | undefined
-  /** Whether a line of units is below the header; by default its cells tell. */
+  /** Whether a line of units is below the header; by default its cells decide. */
   readonly units?: boolean | undefined
   /** By default there may be one unless commas separate. */
   readonly decimalComma?: boolean | undefined
-  /** What a line that is no row begins with; empty where there are none. */
+  /** The beginning of each comment line; empty where there are none. */
   readonly comment?: string | undefined
   readonly isHeaderless?: boolean
 }
@@ -59,7 +59,7 @@ const BEYOND_ASCII = /[\u0080-\u00ff]/
 /** "Hs (m)", "Hs (Hm0)(m)" and "Hs [m]": a name with its unit. */
 export const NAME_WITH_UNIT = /^(.*?) ?[([]([^()[\]]*)[)\]]$/
 
-/** Lines in which a header may stand. */
+/** Lines in which a header may be. */
 const MOST_PREAMBLE = 500
 
 /** The lines below the first `skip` that are not blank. */
@@ -116,7 +116,7 @@ export class TextTable implements OpenTable {
     { separator, header, units, decimalComma, comment = '#', isHeaderless = false }: TextForm,
   ) {
     const { at, line } = header ?? { at: 0, line: 1 }
-    // A first line "sep=;" tells a spreadsheet the separator.
+    // A first line "sep=;" names the separator for a spreadsheet.
     const told = at > 0 ? null : /^sep=([,;\t])\r?\n/i.exec(bytes.toString('latin1', 0, 8))
     const begin = at + (told?.[0].length ?? 0)
     this.#bytes = bytes
@@ -153,7 +153,7 @@ export class TextTable implements OpenTable {
     return field >= 0 ? field : this.#named.findIndex((match) => match?.[1] === at)
   }
 
-  /** Empty lines and those that begin with a mark are passed over, and others that are no rows are reported. */
+  /** Skips empty lines and comment lines, and reports others that are not rows. */
   next(): boolean {
     const { fields } = this
     const bytes = this.#bytes
@@ -171,7 +171,7 @@ export class TextTable implements OpenTable {
     return false
   }
 
-  /** Whether there is a field for each name, and nothing behind the last one. */
+  /** Whether there is a field for each name, and nothing after the last one. */
   #isRow(): boolean {
     const { starts, ends, count } = this.fields
     for (let i = this.labels.length; i < count; i++) if (starts[i] !== ends[i]) return false
@@ -214,7 +214,7 @@ export class TextTable implements OpenTable {
 }
 
 /**
- * Names of columns without the mark of a comment before the first and without empty ones behind the last. A separator
+ * Names of columns without the mark of a comment before the first and without empty ones after the last. A separator
  * within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it.
  */
 export function namesOf(texts: readonly string[]): string[] {
@@ -232,7 +232,7 @@ export function namesOf(texts: readonly string[]): string[] {
 /** Largest table that `readTable` reads, in bytes: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20
 
-/** What is wrong with a cell, behind the name of its column: "is not a number from -90 to 90". */
+/** The fault of a cell, for a message after the name of its column: "is not a number from -90 to 90". */
 export class Unfit extends Error {}
 
 /** The columns of a small table by name, each with what reads its trimmed cell. @throws Unfit */

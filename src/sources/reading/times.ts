@@ -53,7 +53,7 @@ export function isoTime(text: string, ahead: number | null = 0): number {
 
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 
-/** What stands for each word of a format, and the part of a time that it gives. */
+/** The pattern of each word of a format, and the part of a time that it gives. */
 const TOKENS: { readonly [token: string]: readonly [part: string, pattern: string] } = {
   YYYY: ['year', '\\d{4}'],
   YY: ['year', '\\d{2}'],
@@ -68,7 +68,7 @@ const TOKENS: { readonly [token: string]: readonly [part: string, pattern: strin
 }
 const TOKEN = /YYYY|YY|MMM|MM|DD|HH|hh|mm|ss|A/g
 
-/** The reader of times in a format such as `DD-MMM-YYYY HH:mm`; null for a text that is none. */
+/** The reader of times in a format such as `DD-MMM-YYYY HH:mm`; null for a text that is not a format. */
 function formatReader(format: string): ((text: string) => Written) | null {
   const tokens: readonly string[] = format.match(TOKEN) ?? []
   const parts = tokens.map((token) => TOKENS[token][0])
@@ -134,7 +134,7 @@ export function formatsOf(texts: readonly string[]): string[] {
   return formats.includes('ISO') ? ['ISO'] : formats
 }
 
-/** Whether a text in one of the formats names its zone itself; null for one that is no time in it. */
+/** Whether a text in one of the formats names its zone itself; null for one that is not a time in it. */
 export function namesZone(text: string, format: string): boolean | null {
   const time = isIsoUnit(format) ? isoWritten(text) : formatReader(format)?.(text)
   return time == null ? null : time.offset !== null
@@ -198,8 +198,8 @@ const isIsoUnit = (unit: string): boolean => /^(utc|gmt|iso ?8601|iso)?$/i.test(
 
 /**
  * The reader of times in a unit: "UTC" or none is ISO 8601, "seconds since 1970-01-01T00:00:00Z" a count,
- * "DD-MMM-YYYY HH:mm" a format, any other null. `clock` tells times without a zone: how many seconds they are ahead of
- * UTC, or the zone whose wall clock they are on; then the reader is for one station.
+ * "DD-MMM-YYYY HH:mm" a format, any other null. `clock` is for times without a zone: their
+ * seconds ahead of UTC, or the zone of their wall clock; then the reader is for one station.
  */
 export function timeReader(unit: string, clock: number | Zone = 0): TimeReader | null {
   if (isIsoUnit(unit) && clock === 0) return isoTime

@@ -76,7 +76,7 @@ const TABLE = object({
   delimiter: Type.Optional(Type.Enum([',', ';', '\t', 'blanks'])),
   /** Lines before anything is looked at. */
   skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-  /** What a line that is no row begins with. */
+  /** The beginning of each comment line. */
   comment: Type.Optional(Type.String({ minLength: 1, maxLength: 10 })),
   decimalComma: Type.Optional(Type.Boolean()),
   /** Whether the line below the header has units. */
@@ -121,7 +121,7 @@ export interface MappedTable extends TableSpec {
   clock: Clock
 }
 
-/** What tells the moment of a time without a zone: an offset in seconds, a zone, or nothing. */
+/** The key to a time without a zone: an offset in seconds, a zone, or nothing. */
 export type Clock = number | Zone | null
 
 /** @throws BuildError that names the place of what is wrong in the map */

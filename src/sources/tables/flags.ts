@@ -77,7 +77,7 @@ function goodFlags(
   )
   if (values.length > 0 && values.length === meanings.length)
     return values.filter((_, i) => isGoodWord(meanings[i]))
-  // Words of another number, and masks of bits, tell nothing that is certain.
+  // Words of another number, and masks of bits, have no certain meaning.
   if (meanings.length > 0) return null
   const described = [...(info.get(label)?.get('comment') ?? '').matchAll(/\b(\d{1,3}) ?[:=] ?(\w+)/g)]
   if (described.length > 1) return described.filter(([, , word]) => isGoodWord(word)).map(([, flag]) => flag)

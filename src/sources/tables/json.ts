@@ -95,7 +95,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
 }
 
-/** The columns of a table that the map does not tell: places of their names and units. */
+/** The places of a table's rows, values, names and units in a document. */
 export interface JsonForm extends Pick<TableSpec, 'rows' | 'when' | 'values' | 'header'> {
   units?: unknown
 }

@@ -146,7 +146,7 @@ function accountOf(
   return [...taken, ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`])].join('; ')
 }
 
-/** Rows that are looked at for the format of times: the first ones, and one in so many of the others. */
+/** Rows that decide the format of times: the first ones, and one in `ONE_IN` of the others. */
 const LOOKED_AT = 2000
 const ONE_IN = 50
 
@@ -239,7 +239,7 @@ function measuredColumn(
 ): MeasuredColumn | null {
   const { labels, units } = table
   const label = labels[field] ?? ''
-  // What stands in for the period is read as it is where it stands.
+  // A peak period that stands in for the period is read by its own entry in the map.
   const given = map.values?.[name] ?? (name === 'period' ? map.values?.peakPeriod : undefined) ?? {}
   const { unit: told, factor = 1, offset = 0, missing = [], direction, quality }: Partial<ValueSpec> = given
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''

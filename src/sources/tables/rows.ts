@@ -34,7 +34,7 @@ export interface Form {
   readonly ignored: string
   readonly levels?: number
   readonly maxBytes?: number
-  /** Whether a file is read behind the others: of two values of one feed and time the later one counts. */
+  /** Whether a file is read after the others: of two values of one feed and time the later one counts. */
   isLast?(path: string): boolean
   /** Takes a file that is about the others; true where it is one. */
   aside?(path: string, report: Report): Promise<boolean>
@@ -135,7 +135,7 @@ class Rows {
         continue
       }
       const text = textOf(table, time.fields)
-      // On a wall clock the times before tell which of two hours it is.
+      // On a wall clock the earlier times decide which of two hours it is.
       const seconds = entryOf(readers, time.isOfStation ? identifier : '', time.reader)(text)
       if (seconds < 0 || !IDENTIFIER.test(identifier)) {
         const where = found.look === null ? '' : ` in the column ${table.labels[time.fields[0]]}`

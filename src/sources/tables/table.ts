@@ -41,7 +41,7 @@ export function findTable(bytes: Buffer, path: string, map: MappedTable, file: F
 const SEPARATORS: { readonly [delimiter: string]: number } = { ',': 44, ';': 59, '\t': 9, blanks: BLANK }
 
 /**
- * Finds header and separator of a text: the line that the map tells, else the first one with a time and a measure by
+ * Finds header and separator of a text: the line that the map gives, else the first one with a time and a measure by
  * the map's or by well-known names, else the first line at all. Null for a text without lines.
  */
 function findHeader(bytes: Buffer, spec: TableSpec): Required<Pick<TextForm, 'separator' | 'header'>> | null {
