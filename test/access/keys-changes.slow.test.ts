@@ -69,18 +69,8 @@ test(
     await follows(current, ({ status, limit }) => status === 200 && limit === 800_000)
     isCountedOnce(current.flat().filter(({ status, limit }) => status === 200 && limit === 800_000))
 
-    // A broken file leaves the last good one in force and is said once; the next change is followed again.
-    const good = readFileSync(keysFile, 'utf8')
-    const warnings = () =>
-      live.output().stderr.match(/the last good keys, \d+ of them, stay in force/g)?.length ?? 0
-    writeFileSync(keysFile, `${good.slice(0, 60)} ${other}`)
-    await until(() => warnings() > 0)
-    const asked = bystanders.flat().length
-    await until(() => bystanders.flat().length > asked + 200)
-    writeFileSync(keysFile, good)
     await keysCommand('revoke', keyId)
     await follows(current, ({ status }) => status === 401)
-    assert.equal(warnings(), 1)
 
     await load.stop()
     // No connection broke, or `stop` had thrown; nobody met a fault, and other keys met nothing at all.

@@ -1,4 +1,4 @@
-/** A server under load: swaps, a failing worker, a stop. Answers are checked against their snapshot. */
+/** A server under load while snapshots are swapped: answers are checked against their snapshot. */
 import assert from 'node:assert/strict'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -11,7 +11,6 @@ interface Load {
   failures: string[]
   /** Answers by the snapshot they name. */
   bySnapshot: Map<string, number>
-  closing: number
 }
 
 /** Asks again and again over `connections` until `stop` says so, and checks each answer with `fault`. */
@@ -21,7 +20,7 @@ async function load(
   isOver: () => boolean,
   fault: (reply: Reply) => string | null,
 ): Promise<Load> {
-  const result: Load = { answers: 0, failures: [], bySnapshot: new Map(), closing: 0 }
+  const result: Load = { answers: 0, failures: [], bySnapshot: new Map() }
   const ask = async (): Promise<void> => {
     while (!isOver()) {
       try {
@@ -29,7 +28,6 @@ async function load(
         result.answers++
         const id = String(reply.headers['x-snapshot-id'])
         result.bySnapshot.set(id, (result.bySnapshot.get(id) ?? 0) + 1)
-        if (reply.headers.connection === 'close') result.closing++
         const wrong = reply.status === 200 ? fault(reply) : `status ${reply.status}`
         if (wrong !== null) result.failures.push(wrong)
       } catch (error) {
@@ -128,30 +126,4 @@ test('Swapping five times a second under load fails no request and tears no answ
   assert.equal(reload.refused, 0)
   assert.equal(reload.loaded - loadedBefore, swaps)
   assert.equal(bySnapshot.size, 2)
-})
-
-test('SIGTERM under load fails nobody who heeds readiness, and the server ends with code 0.', async (t) => {
-  const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
-  const client = new Client(live, live.key, 16)
-  const newest = await learn(client)
-  const admin = await adminOf(live)
-  const ready = async (): Promise<number> => (await fetch(`${admin}/readyz`)).status
-  assert.equal(await ready(), 200)
-  // What a balancer does: it stops sending some time after it finds the server not ready.
-  let isOver = false
-  const loaded = load(client, 16, () => isOver, tornCheck(newest))
-  await setTimeout(500)
-  const began = performance.now()
-  const ended = live.stop()
-  await setTimeout(50)
-  assert.equal(await ready(), 503)
-  await setTimeout(1000)
-  isOver = true
-  const { failures, closing, answers } = await loaded
-  assert.deepEqual(failures.slice(0, 3), [])
-  assert.ok(closing > 0)
-  assert.equal(await ended, 0)
-  const took = (performance.now() - began) / 1000
-  assert.ok(took < 4, `it took ${took} s`)
-  t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
 })
