@@ -1,5 +1,5 @@
 /**
- * Keys: their records, their texts, and what the commands make of the records.
+ * Keys: their records, their texts, and the changes that commands make to records.
  * The text of a key is `gsw_`, 256 random bits and a checksum for scanners that look for leaked keys. Only
  * what `issued` and `rotated` return, its owner and requests have it; all else holds its SHA-256 at most. A
  * fast hash is enough for 256 random bits.

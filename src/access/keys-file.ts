@@ -94,7 +94,7 @@ export function keysText(records: readonly KeyRecord[], more = ''): string {
 }
 
 /**
- * Changes the keys file under its lock: `change` gets the records, and returns those to write and a result.
+ * Changes the keys file under its lock: `change` gets the records, and returns the new ones and a result.
  * @throws KeysFileError, and whatever `change` throws; the file is unchanged then.
  */
 export function changeKeys<Result>(
@@ -131,7 +131,7 @@ export function issueKey(path: string, request: KeyRequest): IssuedKey {
 
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>
-  /** Changes one record: `change` gets all, and returns those to be there, with a result. */
+  /** Changes one record: `change` gets all, and returns the new list, with a result. */
   change<Result>(change: (records: readonly KeyRecord[]) => Changed<Result>): Promise<Result>
   /** Calls in the hour of `now`, by id; null where only each server knows its own. */
   used(now: number): ReadonlyMap<string, number> | null
@@ -189,7 +189,7 @@ export interface KeySource {
 
 /** Null for a missing file. @throws KeysFileError as `loadKeys` does */
 export function readVersion(path: string): FoundKeys | null {
-  // Taken before the file is read: what is read is this version or a later one, which has another stamp.
+  // Taken before the file is read: its content is this version or a later one, which has another stamp.
   const etag = stampAt(path)
   const records = readKeys(path)
   return records && { records, etag }

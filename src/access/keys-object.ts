@@ -182,7 +182,7 @@ export class FollowedKeys {
   #etag: string | null = null
   /** Whether the log has said that there are none. */
   #isEmpty = false
-  /** What was wrong with the last poll. */
+  /** The fault of the last poll. */
   #problem: string | null = null
 
   /** @throws KeysFileError for a file, or a copy, that cannot be used */
@@ -235,13 +235,13 @@ export class FollowedKeys {
     }
   }
 
-  /** @returns what is wrong with the source, or null @throws RequestFault, KeysFileError */
+  /** @returns the fault of the source, or null @throws RequestFault, KeysFileError */
   async #poll(isFull: boolean): Promise<string | null> {
     const { source, log } = this.#options
     const found = await source.read(isFull ? null : this.#etag, this.#stopping.signal)
     if (found === 'unchanged') return null
     if (found !== null) {
-      // Only that of good keys is kept, so what is unchanged is good.
+      // Only the ETag of good keys is kept, so unchanged keys are good.
       this.#etag = found.etag
       if (this.#take(found.records)) this.#writeCopy(found.records)
     } else if (this.#hash !== null) {

@@ -104,7 +104,7 @@ export class QuotaExchange {
     this.#options.redis.close()
   }
 
-  /** Sends the calls made here to Redis, and gets those of the others. Never rejects. */
+  /** Sends the calls made here to Redis, and gets the others' calls. Never rejects. */
   exchange(): Promise<void> {
     return (this.#exchange ??= this.#tellAndHear().finally(() => (this.#exchange = null)))
   }

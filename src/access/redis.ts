@@ -98,7 +98,7 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
   }
 }
 
-/** What is wrong, as a sentence without a subject. It repeats no password. */
+/** The fault, as a sentence without a subject. It repeats no password. */
 export function redisFault(error: unknown): string {
   const { code, message = '', replies } = error as { code?: unknown; message?: string; replies?: unknown[] }
   const first = replies?.find((reply) => reply instanceof Error)

@@ -7,7 +7,7 @@ const { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } = address
 const MAX_NETWORKS = 1000
 /** Proxies that a call may pass through. */
 const MAX_HOPS = 20
-/** Characters, far more than proxies write for one hop: the bound on work for what a client wrote. */
+/** Characters, far more than proxies write for one hop: the bound on work for a client's text. */
 const MAX_ELEMENT_LENGTH = 512
 
 interface Network {

@@ -116,7 +116,7 @@ function parseUsage(text: string, now: number): Map<string, number> {
 }
 
 /**
- * Writes the counts to `path` every `intervalMs`: the bound on what a crash gives back. To be started after
+ * Writes the counts to `path` every `intervalMs`: the most that a crash gives back. To be started after
  * {@link KeySlots.restore}, and closed when no thread counts any more. A failure is reported once until a write succeeds; serving goes on.
  */
 export function keepUsage(

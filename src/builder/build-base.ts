@@ -15,7 +15,7 @@ import { type SourceState, readRegistryFile, readStates, unite } from './source-
 import { readManifest, readPart } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 
-/** Where a larger share of what the folder has would be lost, the sources are broken. */
+/** If a larger share of the folder's data would be lost, the sources are broken. */
 export const DEFAULT_ALLOWED_LOSS = 0.5
 
 export interface BuildOptions {
@@ -28,7 +28,7 @@ export interface BuildOptions {
   report: BuildReport
   /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
   fresh?: boolean
-  /** Share (0…1) of what the folder has of any kind that may be missing from the new snapshot. */
+  /** Share (0…1) of the folder's data of any kind that may be missing from the new snapshot. */
   allowLoss?: number
   keep?: number
   /** Networks, most preferred first: a buoy within `sameWithinKm` of a preferred network's is left out. */
@@ -55,7 +55,7 @@ export interface Base {
   /** What each source gave last; null where it is not known. */
   states: SourceState[] | null
   registry: readonly RegistryEntry[]
-  /** While a hold lasts, what is built is kept and not published. */
+  /** While a hold lasts, new snapshots are kept and not published. */
   hold: Hold | null
 }
 

@@ -1,4 +1,4 @@
-/** What a build reports while it works and when it is done: progress, remarks, and what was refused. */
+/** The reports of a build while it works and when it is done: progress, remarks, and refusals. */
 import type { FetchOutcome } from './fetch/fetch-sources.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
@@ -144,7 +144,7 @@ export class BuildReport implements Report {
     this.line(`${this.#source.name} is left out: ${reason}`, 'warning')
   }
 
-  /** What a stale source gave at `lastRead` is carried over. */
+  /** A stale source's data of `lastRead` are carried over. */
   stale(name: string, lastRead: string): void {
     this.#sourceOf(name).last_read = lastRead
     this.line(`${name}: what it gave at ${lastRead} stays`)
@@ -164,7 +164,7 @@ export class BuildReport implements Report {
     this.#networkOf(network).doubtful.add({ what, times: readings, examples: [identifier] })
   }
 
-  /** What the snapshot has of a network; `newest` in epoch seconds, −1 where the input has no reading. */
+  /** The snapshot's data of a network; `newest` in epoch seconds, −1 where the input has no reading. */
   network(
     name: string,
     { buoys, reporting, newest }: { buoys: number; reporting: number; newest: number },

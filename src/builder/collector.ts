@@ -1,4 +1,4 @@
-/** Where the sources of a build put what they read. */
+/** Collects the rows and records that the sources of a build read. */
 import type { RowBatch } from '../sea/row-batch.ts'
 import { type Sink, type Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -62,7 +62,7 @@ export class Collector implements Sink {
   readonly #spool: Spool
   readonly #report: Pick<BuildReport, 'doubt' | 'impossible'>
   readonly #handles: Handle[] = []
-  /** Contributions in the order of the sources: of two with the same thing the earlier one counts. */
+  /** Contributions in the order of the sources: if two have the same thing, the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
   constructor(spool: Spool, latest: number, report: Pick<BuildReport, 'doubt' | 'impossible'>) {
@@ -85,8 +85,8 @@ export class Collector implements Sink {
   }
 
   /**
-   * Takes what a stale source gave in an earlier build, last in order if it has not begun. Run when all
-   * sources have been read, as what they give for the same networks and spots counts more.
+   * Takes a stale source's data of an earlier build, last in order if it has not begun. Run when all
+   * sources have been read, as their data for the same networks and spots count more.
    */
   carryOver(source: Source, state: SourceState, { passes, forecast, tides }: StateParts): void {
     const at = this.#contributions.findIndex((contribution) => contribution.source === source)

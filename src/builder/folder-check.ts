@@ -34,7 +34,7 @@ async function faultIn(task: () => unknown): Promise<string | null> {
   }
 }
 
-/** The parts that the current or a kept manifest names, by file, and what is wrong with the manifests. */
+/** The parts that the current or a kept manifest names, by file, and the faults of the manifests. */
 async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<string, PartEntry> }> {
   const faults: string[] = []
   const parts = new Map<string, PartEntry>()

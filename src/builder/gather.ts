@@ -41,7 +41,7 @@ function settledAsOf(input: Collector, { previous }: Base, wantedAsOf: number | 
 }
 
 /**
- * Reads all sources; returns the stale ones (unreadable, or suddenly empty) with what was wrong.
+ * Reads all sources; returns the stale ones (unreadable, or suddenly empty) with their faults.
  * @throws BuildError when none could be read, or one of the command line could not
  */
 async function readSources(

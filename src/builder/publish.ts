@@ -1,5 +1,5 @@
 /**
- * Step 5 of a build: publishes the manifest, to a store first, with what the next build has to know. A
+ * Step 5 of a build: publishes the manifest, to a store first, with the state that the next build needs. A
  * snapshot is only kept while a rollback holds, or where the store does not accept it.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
@@ -36,10 +36,10 @@ export interface PublishingWork {
   publishing: Publishing | null
 }
 
-/** What was built, and whether it was published: a build is only kept while a rollback holds. */
+/** The built snapshot, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
   published: boolean
-  /** What was put into a store; undefined where it is published to none. */
+  /** The objects put into a store; undefined where it is published to none. */
   outcome?: Outcome
 }
 
@@ -59,7 +59,7 @@ export async function publish(
   const { asOf } = gathered
   const content = { asOf, ...(isMadeUp(sources) && { demo: true }), parts }
   const { id, bytes } = encodeManifest(content)
-  // What the next build counts on comes first: a build that is killed here has published nothing.
+  // The state for the next build comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)
   writeRegistryFile(out, identified.registry, lock)
@@ -126,7 +126,7 @@ async function publishElsewhere(
   }
 }
 
-/** The state of each configured source after this build: what it gave now, or what is carried over. */
+/** The state of each configured source after this build: its new data, or the data carried over. */
 function statesNow(
   { input, stale }: Gathered,
   { ids, staying }: Identified,

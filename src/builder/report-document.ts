@@ -56,7 +56,7 @@ export interface SourceDocument {
   bad: Remark[]
   /** Rows or values left out by a rule of the format; examples are stations. */
   skipped: Remark[]
-  /** What was assumed or left out. */
+  /** Assumptions and omissions. */
   doubts: Remark[]
   fetch: FetchDocument | null
 }
@@ -178,7 +178,7 @@ function networkLines(network: NetworkDocument): string[] {
   ]
 }
 
-/** What a build counted, for people; the document has more examples. */
+/** The counts of a build, for people; the document has more examples. */
 export function reportLines(document: ReportDocument): string[] {
   const { snapshot, as_of: asOf, built_at: builtAt, announced, months_written: months } = document
   const held = announced ? '' : ', not published when it was built: a rollback held'

@@ -48,7 +48,7 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
   const { out, keep = DEFAULT_KEPT, now } = options
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
   try {
-    // 1. Gather what the sources give, and the data's time; stale sources give what they gave last.
+    // 1. Gather the sources' data and their time; stale sources give their last data.
     const gathered = await gather(options, base, spool)
     // 2. Identify each buoy: its id, slug, country and time zone; a duplicate in another network goes.
     const identified = await identify(options, base, gathered)
@@ -59,7 +59,7 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
     // 5. Publish, unless a rollback holds. Then remove the files that no kept snapshot needs any more.
     const built = await publish(options, base, gathered, identified, written, work)
     collectGarbage(out, keep, now, work.lock.isHeld, (id) => stateParts(out, id))
-    // 6. Report what came of it.
+    // 6. Report the outcome.
     reportOutcome(options, base, gathered, identified, built)
     return built
   } finally {

@@ -10,7 +10,7 @@
  * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
  *
  * And the registry of all ids and slugs ever given in a folder, `registry.jsonl`, in the same form. A catalogue
- * knows only its own past, without what a rollback or `--keep` dropped.
+ * knows only its own past, without snapshots that a rollback or `--keep` dropped.
  *
  *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry
  *
@@ -73,7 +73,7 @@ export function readStates(dir: string, id: string): SourceState[] | null {
   return readStateFile(dir, statesFile(id), FORMAT) as SourceState[] | null
 }
 
-/** What a configured source gave last; undefined where that is not known. */
+/** The last data of a configured source; undefined where they are not known. */
 export const stateOf = (states: readonly SourceState[] | null, { terms }: Source): SourceState | undefined =>
   states?.find(({ name }) => name === terms?.name)
 
@@ -131,7 +131,7 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): RegistryEnt
 }
 
 /**
- * The entries of a folder's file, those that win over others first; null where the file is missing.
+ * The entries of a folder's file, the winning ones first; null where the file is missing.
  * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
 export function readRegistryFile(dir: string): RegistryEntry[] | null {

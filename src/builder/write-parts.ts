@@ -110,7 +110,7 @@ function writeWholeKinds(
   return { entries, own }
 }
 
-/** The networks that sources mention, and those of buoys that stay without being mentioned. */
+/** The networks that sources mention, and networks of buoys that stay without being mentioned. */
 function networksOf(
   buoys: readonly CataloguedBuoy[],
   input: Collector,
@@ -205,7 +205,7 @@ export async function checkBuild(
 }
 
 /**
- * @param left what the new catalogue has; a new buoy does not replace a lost one, so they count by id
+ * @param left buoys and spots that stay; a new buoy does not replace a lost one, so they count by id
  * @throws BuildError when more than the share `allowed` of anything that the folder has is missing
  */
 function refuseLoss(

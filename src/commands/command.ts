@@ -1,4 +1,4 @@
-/** What a command is, and how commander reads its options: from the command line, else the environment. */
+/** A command, and how commander reads its options: from the command line, else the environment. */
 import { join } from 'node:path'
 import { Command as Parser, CommanderError, Option } from 'commander'
 import type { Signals, Stops } from './signals.ts'

@@ -78,7 +78,7 @@ const GROUPS: { readonly [name: string]: string } = {
 }
 
 const HELP = /^(-h|--help|help)$/
-/** What the program does when no command is named: it shows itself. */
+/** Without a command the program shows itself. */
 const FIRST_COMMAND = 'run'
 
 /** Exit codes: 1 where the command failed, 2 where its command line cannot be understood. */
@@ -113,7 +113,7 @@ function logAsJson(): void {
   process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'))
 }
 
-/** What nobody caught ends the process, unless it belongs to work that fails with it: the rest goes on. */
+/** An uncaught error ends the process, unless it belongs to work that fails with it: the rest goes on. */
 function onUncaught(error: unknown): void {
   const stack = (error instanceof Error ? error.stack : undefined) ?? String(error)
   if (hasOwner(error)) {

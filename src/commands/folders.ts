@@ -1,4 +1,4 @@
-/** The commands that show, check or change what a folder of snapshots keeps. */
+/** The commands that show, check or change the kept snapshots of a folder. */
 import { newestReport, reportLines } from '../builder/report-document.ts'
 import { inspectSnapshot } from '../snapshot/inspection.ts'
 import {

@@ -1,4 +1,4 @@
-/** `init --table`: looks at tables, says what it takes for what, and proposes a source that reads them. */
+/** `init --table`: looks at tables, shows what each column means, and proposes a source for them. */
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -24,12 +24,12 @@ export interface Told {
   readonly network: string
 }
 
-/** Takes in what is asked for. */
+/** Takes the answers to questions. */
 type Answers = { -readonly [name in keyof Told]: string }
 
 type Question = Exclude<keyof Told, 'network'>
 
-/** What is asked for, and which answers are understood. */
+/** The questions, and the answers that are understood. */
 const QUESTIONS: { readonly [name in Question]: readonly [what: string, fits: RegExp] } = {
   station: ['the name of the station', /^[^"\p{Cc}]{1,64}$/u],
   lat: ['its latitude in degrees, south is negative', /^[+-]?\d{1,2}(\.\d+)?$/],

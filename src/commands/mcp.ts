@@ -74,7 +74,7 @@ function apiKey(texts: readonly string[]): string {
 interface Tool<Input extends TSchema> {
   readonly description: string
   readonly input: Input
-  /** What is answered; `notes` are sentences for the assistant. @param now epoch seconds */
+  /** The answer; `notes` are sentences for the assistant. @param now epoch seconds */
   answer(
     asked: Static<Input>,
     call: ToolCall,
@@ -208,7 +208,7 @@ const latestReadings = defined({
   },
 })
 
-/** What a row of a history is, its length in seconds, and the API's word for it. */
+/** The steps of a history, with their length in seconds and the API's word. */
 const STEPS = {
   reading: [0, undefined],
   hour: [HOUR, '1h'],

@@ -19,7 +19,7 @@ import { clock, environment, logSettings, note, noteEnd, print, random } from '.
 /** The mirror itself repeats a look at the source, and reports when it fails. */
 const STORE_ATTEMPTS = 2
 
-/** Settings of `serve` alone: a process that also builds serves what it builds. */
+/** Settings of `serve` alone: a process that also builds serves its own snapshots. */
 const SERVE_ALONE_SETTINGS = {
   ...SERVE_SETTINGS,
   'as-of': setting(
@@ -58,7 +58,7 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
   return { fixed }
 }
 
-/** What a command knows of the server that it starts. */
+/** A command's view of the server that it starts. */
 export interface ServeHooks extends Pick<
   Surroundings,
   'moreStatus' | 'builds' | 'refreshEvery' | 'fixed' | 'servesDemo' | 'firstBuild'

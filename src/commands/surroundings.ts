@@ -1,10 +1,10 @@
-/** What a command has of the process around it: output, environment, clock, randomness, and its package. */
+/** The process around a command: output, environment, clock, randomness, and its package. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Log, type Format, type Level, type LogLine } from '../system/log.ts'
 
-/** Writes one line to standard output: what the operator asked for. */
+/** Writes one line of the command's result to standard output. */
 export const print = (line: string): void => {
   if (printed === null) process.stdout.write(`${line}\n`)
   else if (line.trim() !== '') printed.always(line.trim(), 'info')
@@ -16,17 +16,17 @@ export const note: LogLine = (...event) => noted.line(...event)
 /** Writes why the program ends to standard error, whatever the level. */
 export const noteEnd = (text: string): void => noted.always(text, 'error', '')
 
-/** Where what is printed is a log as well; null where it goes out as it is. */
+/** The log that printed lines go to; null where they go out as they are. */
 let printed: Log | null = null
 let noted = logTo(process.stderr, 'text', 'info')
 
-/** @param isService whether standard output is a log, too, and not what the operator asked for */
+/** @param isService whether standard output is a log, too, and not the command's result */
 export function setLog(format: Format, level: Level, isService: boolean): void {
   noted = logTo(process.stderr, format, level)
   printed = isService && format === 'json' ? logTo(process.stdout, format, level) : null
 }
 
-/** Whether what is printed is seen by a person, and is not kept as a log. */
+/** Whether a person sees the printed lines, and no log keeps them. */
 export const isTerminal = (): boolean => process.stdout.isTTY
 
 export const logSettings = {

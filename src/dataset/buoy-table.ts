@@ -68,7 +68,7 @@ export function itemColumns(
   return ITEMS[item].split(' ').flatMap((name) => members[name]())
 }
 
-/** What the catalogue knows of a buoy. */
+/** The catalogue's facts about a buoy. */
 export function catalogMembers(catalog: Dataset['catalog'], ordinalOf: OrdinalOf) {
   const zone = (row: number): string => catalog.timezones[ordinalOf(row)]
   return {

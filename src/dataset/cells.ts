@@ -20,7 +20,7 @@ const CODE_BYTES = 8
 /** Enough for most texts: names, slugs, zones. */
 const TEXT_BYTES = 48
 
-/** Bytes: more than what follows a text in any row, up to the next text, takes. */
+/** Bytes: more than all cells between two texts of a row take. */
 export const ROW_REST_BYTES = 8192
 
 /** Bytes that a cell takes at most, but for texts. */

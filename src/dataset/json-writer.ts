@@ -1,4 +1,4 @@
-/** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and what follows overwrites them. */
+/** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and the next overwrite the excess. */
 import { Literal, type TextTable } from './literals.ts'
 import {
   CLOCK_BYTES,

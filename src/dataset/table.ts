@@ -97,7 +97,7 @@ export interface Table {
   readonly paging?: Paging & { readonly perPage: number }
   /** Writes whole lines of CSV in the default columns, for tables with too many rows for a call a cell. */
   readonly bulk?: BulkWriter
-  /** Rows of all pages; null where only those in the answer are counted. */
+  /** Rows of all pages; null where only the rows in the answer are counted. */
   readonly total: number | null
   /** The answer's name as a file, without an ending: `anglet-readings`. */
   readonly name: string

@@ -1,4 +1,4 @@
-/** What a loaded snapshot becomes in memory: indexed once for all threads, then opened as a view. */
+/** A loaded snapshot in memory: indexed once for all threads, then opened as a view. */
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import { type Changes, reversed } from '../snapshot/row-changes.ts'
 import type { Steps } from '../system/steps.ts'

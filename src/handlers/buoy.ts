@@ -12,7 +12,7 @@ import type { View } from '../dataset/view.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')
-/** More than what follows the buoy. */
+/** More than the bytes after the buoy. */
 const END_BYTES = 8
 
 export const getBuoy = operation({
@@ -56,7 +56,7 @@ interface Detail {
   licence?: string | null
 }
 
-/** What was found once for a buoy of a snapshot: searching ten years takes up to 1 ms. */
+/** Spans that were found for a buoy of a snapshot: searching ten years takes up to 1 ms. */
 const known = new WeakMap<Dataset, Map<number, object>>()
 
 function availableIn(dataset: Dataset, ordinal: number): object {

@@ -90,7 +90,7 @@ function hourly(name: string, forecast: ForecastName | null, label: string): Cha
   return { name, label, unit, field: null, from, texts, begin: beginOf(name) }
 }
 
-/** The arrays in their order: those of the contract, and what `include` adds. */
+/** The arrays in their order: the contract's, and the additions of `include`. */
 const ARRAYS = [
   measured('significant_height', 'significantHeight', 'Significant wave height', 'significient_height'),
   measured('maximum_height', 'maximumHeight', 'Maximum wave height', 'maximum_height'),
@@ -141,7 +141,7 @@ const SHAPES = Array.from({ length: WITH_MEASURES + WITH_SWELL + 1 }, (_, includ
   const series = arrays.flatMap(({ from }) => (typeof from === 'string' ? [] : [from]))
   return { arrays, series, fields: fieldsText(arrays) }
 })
-/** The names of all arrays, and what the stores of eight bytes overshoot. */
+/** The names of all arrays, and the excess of stores of eight bytes. */
 const STARTS_BYTES = 768
 /** A timestamp with its comma, and the values of a slot. */
 const TIME_BYTES = 24

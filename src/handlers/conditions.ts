@@ -257,7 +257,7 @@ function writeFoundReading(
   return time[row]
 }
 
-/** What comes next decides whether the water rises or falls: at a high or low water its slope is 0. */
+/** The next extreme decides whether the water rises or falls: at a high or low water its slope is 0. */
 function writeTide({ fragments }: View, tides: Tides, harbour: number, time: number): void {
   const { writer } = fragments
   const extreme = tides.next(harbour, time)

@@ -1,6 +1,6 @@
 /**
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
- * substring; active before inactive, then by name. Looser matches fill what is left of the limit
+ * substring; active before inactive, then by name. Looser matches fill the rest of the limit
  * (`index/name-search.ts`). `count` is the number of buoys in the answer.
  */
 import { FORMATS } from '../operation/shape.ts'

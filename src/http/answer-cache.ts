@@ -99,7 +99,7 @@ export class KeptAnswer {
   }
 }
 
-/** What a request target leads to: reading target and tag would take 10 to 30 % of a kept answer's time. */
+/** The answer of a request target: reading target and tag would take 10 to 30 % of a kept answer's time. */
 export interface KnownTarget extends Tag {
   readonly target: Target
   readonly canonical: string
@@ -117,7 +117,7 @@ export class AnswerCache {
   readonly #largest: number
   readonly #jobs: Set<string>
 
-  /** `limit` in bytes; 0 keeps nothing. `jobs`: keys of what the thread compresses at the moment, for all caches. */
+  /** `limit` in bytes; 0 keeps nothing. `jobs`: keys of what is being compressed, for all caches. */
   constructor(limit: number, jobs = new Set<string>()) {
     const maxSize = Math.floor(limit)
     this.#largest = maxSize * LARGEST_SHARE

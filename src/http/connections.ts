@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { QUOTA_SLOTS } from '../access/quota.ts'
 import type { LogLine } from '../system/log.ts'
 
-/** Words of a thread's row, which has a cache line of its own: connections for requests, those it refused, its streams. */
+/** Words of a thread's row, which has a cache line of its own: connections for requests, refused connections, streams. */
 const OPEN = 0
 const REFUSED = 1
 const STREAMS = 2

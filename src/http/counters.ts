@@ -13,7 +13,7 @@ const COUNTERS = {
   /** Answered from the answer cache, and made for want of a kept answer. */
   kept: 6,
   made: 7,
-  /** Long answers taken on, and those that found no place or waited too long for one. */
+  /** Long answers taken on, and long answers that found no place or waited too long for one. */
   long: 8,
   long_refused: 9,
   /** Refused since the store of quotas is away. */

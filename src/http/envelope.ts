@@ -15,7 +15,7 @@ const SNAPSHOT_END = new Literal('",')
 const TIMESTAMP = new Literal('"timestamp":')
 const ENVELOPE_END = new Literal('}}')
 
-/** More than what follows the data and the members of `meta`. */
+/** More than the bytes after the data and the members of `meta`. */
 const ENVELOPE_END_BYTES = 128
 
 /** `2026-03-27T09:00:00Z"}}` ends every answer: the bytes of a kept one that change. */

@@ -163,7 +163,7 @@ export interface Engine {
   stopListening(): Promise<void>
   /** From now on every answer ends its connection. */
   drain(): void
-  /** Call `drain` first. Stops listening, and resolves when what came before is answered, or after `withinMs`. */
+  /** Call `drain` first. Stops listening, and resolves when all before is answered, or after `withinMs`. */
   finish(withinMs: number): Promise<void>
   /** Drops everything at once. Idempotent. A worker thread may exit only after it. */
   close(): void
@@ -182,7 +182,7 @@ function refusal(status: string, error: string, message: string, headers = ''): 
   }
 }
 
-/** What a client gets when a handler failed to answer, even with an error. */
+/** The answer for a client when a handler failed to answer, even with an error. */
 export const FAULT = refusal('500 Internal Server Error', 'internal_error', 'Internal error')
 export const UNCLEAR_LENGTH = refusal(
   '400 Bad Request',

@@ -99,7 +99,7 @@ export class Listeners {
     this.#beginRound()
   }
 
-  /** `first`: event of what is served. `later` defers the reply. */
+  /** `first`: event of what is served. `later` makes a later reply. */
   add(
     head: string,
     first: Uint8Array,
@@ -195,7 +195,7 @@ export class Listeners {
     return false
   }
 
-  /** @returns false if the listener was dropped, because it has not read what it was sent before */
+  /** @returns false if the listener was dropped, because it has not read its last event */
   #write(listener: Listener, bytes: Uint8Array): boolean {
     if (listener.isFull) {
       this.#leave(listener)

@@ -18,7 +18,7 @@ export function sendNotModified(request: Admitted, fields: HeadFields): void {
   request.exchange.send(request.served.notModifiedHeads.write(request, fields), null)
 }
 
-/** Parts are those of a body as it is. Parquet is never coded: who reads it asks for its length, and then for parts. */
+/** Ranges are of a body without a coding. Parquet is never coded: clients ask for its length, then for ranges. */
 export function preferredCoding(exchange: Exchange, format: Format, range: string): Encoding | null {
   if (format === 'parquet' || range !== '') return null
   const accepted = exchange.headerValues('accept-encoding')

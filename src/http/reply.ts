@@ -63,7 +63,7 @@ export function callersRequestId(exchange: Exchange): string {
   return id !== '' && UUID.test(id) ? id : ''
 }
 
-/** What the heads of all answers to a request say. */
+/** Fields of the heads of all answers to a request. */
 export interface Asker {
   readonly operation: Deciding
   readonly client: Pick<Client, 'charge' | 'isPage' | 'isPersonal'>
@@ -79,7 +79,7 @@ export interface Tag {
   readonly high: number
 }
 
-/** What the head of one answer says in addition. */
+/** Further fields of the head of one answer. */
 export interface HeadFields {
   readonly tag: Tag
   /** Seconds that the answer may be kept. */

@@ -66,7 +66,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
 export class RequestPath {
   readonly #options: RequestPathOptions
   readonly #router: Router<Target | StreamTarget>
-  /** Ordinal of the first route after those of operations and streams. */
+  /** Ordinal of the first route after operations and streams. */
   readonly #otherRoutes: number
   readonly #admission: Admission
   readonly #held: HeldViews
@@ -90,7 +90,7 @@ export class RequestPath {
     this.#options.stream?.listeners.keysChanged()
   }
 
-  /** Serves the last of `views`, and the earlier ones to those who pin them. `most`: how many are held. */
+  /** Serves the last of `views`, and the earlier ones to clients that pin them. `most`: how many are held. */
   hold(views: readonly View[], most: number): void {
     this.#held.hold(views, most)
     this.#options.stream?.listeners.serve(feedOf(views.at(-1)!))

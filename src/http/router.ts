@@ -1,4 +1,4 @@
-/** Finds what a path leads to. */
+/** Finds the operation of a path. */
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
 import type { QueryReader } from '../operation/query.ts'
 

@@ -25,7 +25,7 @@ export class Places {
   }
 
   /**
-   * Indexes of at most `most` places, those that the text names in full first, then the larger ones. The text is the beginning
+   * Indexes of at most `most` places, first whole names, then the larger ones. The text is the beginning
    * of words of the name, and after them of words of its region or country.
    */
   find(text: string, most: number): { index: number; isWhole: boolean }[] {

@@ -82,7 +82,7 @@ export function buildWords(input: WordsInput): WordColumns {
 /** Some 0.1 ms of work. */
 const SUFFIXES_PER_STEP = 4096
 
-/** What is wrong with stored columns, null where they equal `buildWords`; compares neighbours only. */
+/** The fault of stored columns, null where they equal `buildWords`; compares neighbours only. */
 export function* checkWords(columns: WordColumns, input: WordsInput): Steps<string | null> {
   const { text, owner, flags } = yield* layOut(wordFields(input))
   const isLaidOut =

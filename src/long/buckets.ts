@@ -22,7 +22,7 @@ const USUAL: readonly MeasureName[] = [
   'direction',
 ]
 
-/** A buoy with its rows: those from `first` to before `end`. */
+/** A buoy with its rows from `first` to before `end`. */
 export interface Span {
   readonly ordinal: number
   readonly first: number

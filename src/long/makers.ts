@@ -1,5 +1,5 @@
 /**
- * What the thread of long answers makes, by the names of operations: tables for each that has `tables`, and for each
+ * The makers of long answers, by the names of operations: tables for each that has `tables`, and for each
  * that has no `answer` the usual JSON, unless it is that of the table.
  */
 import { buoyBeside, type BuoyItem, buoyRows, passColumns, passLine } from '../dataset/buoy-table.ts'

@@ -68,7 +68,7 @@ export class Job {
   /** Bytes are being compressed; all pieces are made. */
   isCoding = false
   isMade = false
-  /** What is made of an answer that may become whole; null once its bytes are sent as they come. */
+  /** The pieces of an answer that may become whole; null once its bytes are sent as they come. */
   pieces: Uint8Array<ArrayBuffer>[] | null = []
   /** What goes into the coder, as long as it may be kept. */
   plain: Uint8Array[] = []
@@ -254,7 +254,7 @@ export class LongQueue {
     }
   }
 
-  /** An answer too long to be whole: what is made of it goes out. */
+  /** An answer too long to be whole: its pieces go out. */
   #begin(job: Job, pieces: Uint8Array<ArrayBuffer>[]): void {
     const { isHead, encoding } = job.request
     job.pieces = null

@@ -40,7 +40,7 @@ const { signs, snapshots, changes } = workerData as LongStart
 const main = parentPort!
 const alive = new Int32Array(signs)
 const views = new OpenedViews(changes)
-/** Each takes what has come on a port. */
+/** Each takes the messages that have come on a port. */
 const drains = new Set<() => void>()
 
 yieldToServing()
@@ -106,7 +106,7 @@ main.on('message', (message: ToLongThread) => {
       main.postMessage(open(message))
       break
     case 'hold':
-      // What was asked before the serving threads let go is still answered.
+      // Requests from before the serving threads released it are still answered.
       for (const drain of drains) drain()
       views.hold(message.ids)
       break

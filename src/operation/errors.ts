@@ -41,7 +41,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What is wrong with a parameter, and what is allowed. */
+/** The fault of a parameter, and the allowed values. */
 export function refused(parameter: string, problem: string, code: ErrorCode = 'bad_request'): ApiError {
   return new ApiError(code, `Parameter ${parameter} ${problem}`, { parameter })
 }

@@ -7,7 +7,7 @@ import { decimalOf, integerOf } from '../sea/numerals.ts'
 import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
 import { zone } from '../sea/zones.ts'
 
-/** What a parser returns of text that has another form. */
+/** A parser's result for text of another form. */
 export const MALFORMED = Symbol('malformed')
 export type Malformed = typeof MALFORMED
 
@@ -308,7 +308,7 @@ export function integerList<const P extends Presence<number[]>>(options: Common 
 const ZERO = 0x30
 const COMMA = 0x2c
 
-/** Integers that are not negative; those beyond 2^53 are not exact. */
+/** Integers that are not negative; beyond 2^53 they are not exact. */
 function parseIntegers(given: string): number[] | Malformed {
   const values: number[] = []
   let value = NaN

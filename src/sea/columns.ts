@@ -33,7 +33,7 @@ export interface Measure {
   readonly max: number
 }
 
-/** What most sources measure. Series and aggregates of days are made of these alone. */
+/** The measures of most sources. Series and aggregates of days are made of these alone. */
 export const COMMON_NAMES = [
   'significantHeight',
   'maximumHeight',
@@ -88,7 +88,7 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   windWaveDirection: { name: 'windWaveDirection', ...direction },
 }
 
-/** What a forecast has at each point and hour. */
+/** The quantities of a forecast at each point and hour. */
 export const FORECAST_NAMES = [
   'waveHeight',
   'wavePeriod',

@@ -18,7 +18,7 @@ import {
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { renderFragments } from '../dataset/render-fragments.ts'
 
-/** What the next snapshot takes over from the last one. */
+/** The indexes that the next snapshot takes over from the last one. */
 export interface TakenOver {
   readonly indexes: Indexes
   readonly parts: OpenedParts

@@ -70,7 +70,7 @@ export class Loader {
     this.#thread?.postMessage({ type: 'collect' } satisfies ToCollect)
   }
 
-  /** Breaks off what is being loaded. */
+  /** Breaks off the load. */
   end(): void {
     this.#giveUp?.('loading was broken off')
     this.#drop()

@@ -122,7 +122,7 @@ export class Reloader {
     }
   }
 
-  /** Gives up what is being loaded. */
+  /** Gives up the load. */
   stop(): void {
     this.#isStopping = true
     this.#loader.end()
@@ -275,7 +275,7 @@ export class Reloader {
           `snapshot ${manifest.id} is a demo, whose data are made up; this server has other sources`,
         )
       }
-      // Room is made for what the manifest states before anything is read, then for what was read.
+      // Room is made by the manifest before anything is read, then for the loaded snapshot.
       await this.#makeRoom(manifest, leastThreadBytes(manifest.parts))
       try {
         const loaded = await this.#loader.load(manifest, partsOf(this.#held))

@@ -26,7 +26,7 @@ import {
   type Setting,
 } from './setting.ts'
 
-/** What a message about a taken port or a wrong host advises to change. */
+/** The options that a message about a taken port or a wrong host advises to change. */
 export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** A petabyte: more is a mistyped unit. */

@@ -136,7 +136,7 @@ export class Workers {
     })
   }
 
-  /** One worker after another frees what it holds no longer; `following` comes last. */
+  /** One worker after another frees the snapshots that it released; `following` comes last. */
   collect(following: readonly (() => void)[] = []): void {
     const asking = this.#ready().map(
       ({ worker }) =>

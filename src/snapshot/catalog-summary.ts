@@ -1,5 +1,5 @@
 /**
- * What is known of a loaded snapshot in addition to its parts: figures of `/status`, and how much memory it may cost,
+ * Facts about a loaded snapshot in addition to its parts: figures of `/status`, and how much memory it may cost,
  * estimated before any is taken and again when all is known.
  */
 import type { Catalog } from './catalog.ts'
@@ -41,7 +41,7 @@ export function leastThreadBytes(parts: readonly PartEntry[]): number {
   )
 }
 
-/** What is kept of a checked part, for the summary of the snapshots that have it. */
+/** The facts kept of a checked part, for the summary of the snapshots that have it. */
 export interface PartSummary {
   /** A catalogue: the names of its sources, ids of its buoys, and the source of each. */
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }

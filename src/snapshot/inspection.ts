@@ -1,4 +1,4 @@
-/** What a snapshot holds, for people: parts, rows, time span. */
+/** The contents of a snapshot, for people: parts, rows, time span. */
 import { readCatalog } from './catalog.ts'
 import { PART_KINDS } from './snapshot-format.ts'
 import { column, decodePart } from './part-columns.ts'

@@ -115,7 +115,7 @@ function openPart(dir: string, entry: PartEntry): number {
   }
 }
 
-/** What a caller of this room hears of a file that cannot be read. */
+/** The error for a file that cannot be read. */
 export function readFault(file: string, error: unknown): SnapshotError {
   return error instanceof SnapshotError ? error : new SnapshotError(`${file}: ${whyNotRead(error)}`)
 }

@@ -33,7 +33,7 @@ export interface LoadedSnapshot extends Summary {
   parts: LoadedPart[]
   /** The value of `data` for the list of exported files. */
   files: SharedArrayBuffer
-  /** What is wrong with the list of files, which is empty then; or null. */
+  /** The fault of the list of files, which is empty then; or null. */
   filesFault: string | null
 }
 

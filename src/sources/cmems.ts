@@ -77,7 +77,7 @@ interface Head {
   identifier: string
   name: string
   type: string
-  /** When the file was made, as ISO 8601 text; of two files with the same times the later one counts. */
+  /** When the file was made, as ISO 8601 text: if two files have the same times, the later one counts. */
   updated: string
   /** Some of its good positions from the first to the last, at most MAX_FIXES. */
   fixes: readonly Fix[]

@@ -181,7 +181,7 @@ function faultsOf(path: string, errors: readonly ErrorObject[], place: string): 
   return new BuildError(`${path}: ${faults.slice(0, 5).join('; ')}${rest}`)
 }
 
-/** What the schema calls a type, as it is written in the file. */
+/** The schema's name of a type, as the file writes it. */
 const TYPES: { readonly [type: string]: string } = {
   object: 'an object in { }',
   array: 'a list in [ ]',

@@ -303,7 +303,7 @@ function readForecasts(path: string, file: FileReport, points: ForecastPoints): 
   })
 }
 
-/** The lines in order of time; of two with one time the later one counts. */
+/** The lines in order of time; if two have one time, the later one counts. */
 function forecastOf({ lines, ...point }: Point): ForecastRecord {
   const times = [...lines.keys()].sort((a, b) => a - b)
   const values = FORECAST_NAMES.map((name) => [name, times.map((time) => lines.get(time)![labelOf(name)])])

@@ -73,7 +73,7 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
   return known.open(argument, options)
 }
 
-/** What follows each `KIND:`, for the help. */
+/** The argument after each `KIND:`, for the help. */
 export const KIND_HELP: { readonly [kind: string]: string } = Object.fromEntries(
   Object.entries(KINDS).map(([kind, { help }]) => [kind, help]),
 )

@@ -29,7 +29,7 @@ export interface Sink {
   rows(buoy: number, batch: RowBatch, feed?: number): void
   /** A satellite pass. The readings that it gives virtual buoys come as rows. */
   pass(record: PassRecord): void
-  /** A forecast for one point; of several for the same point the one with the newest run counts. */
+  /** A forecast for one point; if a point has several, the one with the newest run counts. */
   forecast(record: ForecastRecord): void
   harbour(record: HarbourRecord): void
   /** A named place for the combined conditions; ids are the source's own and unique. */

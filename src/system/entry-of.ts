@@ -1,4 +1,4 @@
-/** What a map has under a key; where it has nothing, what `make` gives is put there. */
+/** The value of a map's key; if the key is missing, `make` gives its value. */
 export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => NoInfer<Value>): Value {
   const known = map.get(key)
   if (known !== undefined) return known

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const owners = new AsyncLocalStorage<(fault: unknown) => void>()
 
-/** Fails `work` with what it throws out of turn. @param work gets a signal, aborted when it has ended */
+/** Fails `work` with its errors out of turn. @param work gets a signal, aborted when it has ended */
 export async function owningStrayFaults<T>(work: (ended: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   try {

@@ -1,4 +1,4 @@
-/** What the file system refuses, in words for an operator. */
+/** Faults of the file system, in words for an operator. */
 import { UnfitFile } from './regular-files.ts'
 
 /** The code of a fault of the file system (`ENOENT`) for a message. */

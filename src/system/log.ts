@@ -1,6 +1,6 @@
 /** The lines of a process for its operator, as text or JSON: nothing in a message can end its line. */
 
-/** From the most serious on. A level shows its own lines and those before it. */
+/** From the most serious on. A level shows its own lines and the lines of levels before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
 /** What text begins with, by level. */
@@ -27,7 +27,7 @@ export interface LogOptions {
 }
 
 const LINE_END = /\s*[\r\n\u2028\u2029]+\s*/g
-/** What steers a terminal, or changes the direction of what follows. */
+/** Characters that steer a terminal, or change the direction of text. */
 const INVISIBLE = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 /** One JSON object and the end of its line. @param now epoch seconds */

@@ -42,7 +42,7 @@ export interface Exported {
   written: { files: number; bytes: number; rows: number }
 }
 
-/** @throws SnapshotError or BuildError; then the folder has what it had */
+/** @throws SnapshotError or BuildError; the folder is then unchanged */
 export async function exportSnapshot({ dir, manifest, out, now }: ExportOptions): Promise<Exported> {
   const folder = new ExportFolder(out)
   try {

@@ -17,7 +17,7 @@ const NAMELESS_DIGITS = 8
 /** Rows: some 5 MB of values in memory, and an eighth of a second of work. */
 const GROUP_ROWS = 50_000
 
-/** What the rows of a buoy share. */
+/** The facts of a buoy that its rows share. */
 interface RowsBuoy {
   readonly id: number
   readonly slug: string

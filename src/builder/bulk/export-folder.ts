@@ -25,7 +25,7 @@ import { randomName } from '../../system/replace-file.ts'
 import { makeFolder } from '../../system/regular-files.ts'
 
 const LOCK_FILE = 'export.lock'
-/** Seconds that a file stays: a reader may be about to open what the list named a moment ago. */
+/** Seconds that a file stays: a reader may be about to open a file that the last list names. */
 const GRACE_S = 120
 
 export class ExportFolder {
@@ -137,7 +137,7 @@ export class StagedFile {
   }
 }
 
-/** Runs `task`. @throws BuildError that names the path, for what the file system refuses */
+/** Runs `task`. @throws BuildError that names the path, for a fault of the file system */
 function faultsAt<T>(path: string, task: () => T): T {
   try {
     return task()

@@ -307,7 +307,7 @@ function removeUnplanned(folder: string, index: Index, files: readonly PlannedFi
   return removed
 }
 
-/** Removes what a killed fetch left half-written. Run under the folder's lock. */
+/** Removes half-written files of a killed fetch. Run under the folder's lock. */
 function removeLeftovers(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX))

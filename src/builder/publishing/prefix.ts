@@ -1,5 +1,5 @@
 /**
- * The folder of a bucket that snapshots are published to: its newest commit, what is put there and collected, and
+ * The folder of a bucket that snapshots are published to: its newest commit, its objects, and
  * whether its conditions are reliable.
  *
  *   manifest.msgpack         the newest commit: a manifest and after it, as a second MessagePack value, a record
@@ -136,8 +136,8 @@ export class Prefix {
   }
 
   /**
-   * Puts files that the store lacks, and those that could be collected before a commit names them. `named` are
-   * those of the newest commit, which nobody collects. Returns number and bytes.
+   * Puts files that the store lacks, or that could be collected before a commit names them. `named` are the
+   * files of the newest commit, which nobody collects. Returns number and bytes.
    * @throws StoreError, also where the store does not list them then
    */
   async add(
@@ -176,7 +176,7 @@ export class Prefix {
     try {
       const { objects, now } = await this.store.list('')
       const listedAt = performance.now()
-      // Ages are those of the store's clock alone: ours may be wrong.
+      // Ages are by the store's clock: ours may be wrong.
       const garbage = objects.filter(
         ({ name, modified }) =>
           isOurs(name) && !named.has(name) && now !== null && now - modified > COLLECTED_AFTER_S,
@@ -214,9 +214,9 @@ export interface CommitRecord {
   writer: string
   /** By the builder's clock, epoch seconds; for people only. */
   at: number
-  /** Since when a rollback holds, as on the wire: builders keep what they build and do not publish it. */
+  /** Since when a rollback holds, as on the wire: builders keep new snapshots and do not publish them. */
   hold: { since: string | null } | null
-  /** What the next build needs beside the manifest: first the registry, then source states and parts that they name. */
+  /** The next build's files beside the manifest: first the registry, then source states and parts that they name. */
   state: StoredFile[]
 }
 

@@ -62,7 +62,7 @@ export interface PublishingOptions {
   log: LogLine
 }
 
-/** What was put into the bucket for a snapshot; null where the bucket had it already. */
+/** The objects put into the bucket for a snapshot; null where the bucket had it already. */
 export type Outcome = { files: number; bytes: number } | null
 
 /** What an operator should know of a snapshot that was published, or was there already. */
@@ -79,7 +79,7 @@ export interface Publishing extends PublishingOptions {
 }
 
 /**
- * Compares folder and bucket; an empty folder continues what the bucket has. Run under the folder's lock.
+ * Compares folder and bucket; an empty folder continues the bucket's snapshot. Run under the folder's lock.
  * @throws RequestFault; BuildError or SnapshotError where they do not belong together
  */
 export async function beginPublishing(options: PublishingOptions, lock: Lock): Promise<Publishing> {
@@ -153,7 +153,7 @@ async function fetchFiles(source: Store, dir: string, files: readonly StoredFile
     try {
       await fetchPart({ source, dir, entry, signal })
     } catch (error) {
-      // Faults of the file system are those with a number.
+      // Only faults of the file system have a number.
       if (!(error instanceof Error) || !('errno' in error)) throw error
       throw new BuildError(`${join(dir, entry.file)}: cannot be written: ${whyNotWritten(error)}`)
     }
@@ -247,7 +247,7 @@ function settle(
   writePublished(dir, { to, commit: name, tried: [], after }, lock)
 }
 
-/** What a folder has published to a bucket: nothing, where the two have not met. */
+/** The commits that a folder has published to a bucket: none, if the two have not met. */
 function publishedTo(dir: string, { address }: Prefix): Published {
   const known = readPublished(dir)
   return known?.to === address ? known : { to: address, commit: '', tried: [], after: 0 }
@@ -269,7 +269,7 @@ function filesOf(
 ): { files: FileToStore[]; state: FileToStore[] } {
   const { parts } = decodeManifest(manifest, MANIFEST_FILE)
   const inFolder = (part: StoredFile): FileToStore => ({ ...part, from: join(dir, part.file) })
-  // Sources may have given the same, and what the snapshot has.
+  // Sources may have the same files as each other and as the snapshot.
   const more = new Map(stateParts(dir, id).map((part) => [part.file, part]))
   for (const { file } of parts) more.delete(file)
   const linesOf = (kind: 'registry' | 'given', file: string): FileToStore[] => {

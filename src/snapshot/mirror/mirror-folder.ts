@@ -45,7 +45,7 @@ export class MirrorFolder {
   readonly dir: string
   readonly #source: string
   readonly #clock: () => number
-  /** What the folder mirrored when this process began; null where it was not a mirror. */
+  /** The source of the folder when this process began; null where it was not a mirror. */
   readonly #before: string | null
 
   /**

@@ -67,10 +67,10 @@ export class Mirror {
   #lastSuccess: number | null = null
   #failures = 0
   #nextAt = 0
-  /** What is being brought, as `/status` shows it. */
+  /** The transfer under way, as `/status` shows it. */
   #loading: { id: string; parts: number; bytes: number; bytes_done: number } | null = null
 
-  /** The last manifest dealt with, and what came of it. */
+  /** The last manifest dealt with, and its outcome. */
   #known: { etag: string; found: Found } | null = null
   /** The parts of the folder may be damaged: each is read again. */
   #isSuspect = false
@@ -117,7 +117,7 @@ export class Mirror {
     void this.look()
   }
 
-  /** Gives up what is being fetched; what has come of it stays for the next start. */
+  /** Gives up the transfer; files that have come stay for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     // Waiting for a lock cannot be given up at once.

@@ -22,7 +22,7 @@ export interface GetOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What is known of an object before its bytes have come. */
+/** The head of an object, known before its bytes have come. */
 interface StoredHead {
   etag: string | null
   /** `Last-Modified`, epoch seconds; null where the store does not say. */

@@ -1,4 +1,4 @@
-/** What a series is, and its columns as quantities of the forecast, in the units of the contract. */
+/** The form of a series, and its columns as quantities of the forecast, in the units of the contract. */
 import labels from './labels.json' with { type: 'json' }
 import { conversionOf, saysGoesTo } from '../reading/units.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'

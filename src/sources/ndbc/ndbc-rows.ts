@@ -96,7 +96,7 @@ export interface Line extends RowCodes {
   readonly text: (label: string) => string
 }
 
-/** Takes a row, or returns what is wrong with it. */
+/** Takes a row, or returns its fault. */
 type TakeLine = (line: Line) => string | null
 
 /** Reads the rows with waves, wind or water temperature, of `station` or of any. */

@@ -73,7 +73,7 @@ async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): 
 }
 
 interface FoundFiles {
-  /** What the lists say of stations. */
+  /** The facts of stations in the lists. */
   known: Map<string, Partial<BuoyRecord>>
   shared: string[]
   /** Files of stations, summaries last. */

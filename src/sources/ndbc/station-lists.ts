@@ -14,7 +14,7 @@ const STATION_TABLE = /^station_table.*\.txt(?:\.gz)?$/i
 export const isStationList = (name: string): boolean => ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name)
 export const IDENTIFIER = /^[0-9A-Z]{3,8}$/
 
-/** What a list says of a station; a list fills what better ones leave open. */
+/** The facts of a station in a list; a list fills the gaps of better ones. */
 interface Station {
   name?: string
   lat?: number

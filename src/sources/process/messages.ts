@@ -1,4 +1,4 @@
-/** What a reader process sends its builder: messages in MessagePack, in which rows are typed arrays. */
+/** The messages of a reader process to its builder: MessagePack, in which rows are typed arrays. */
 import type { Codes, MeasureName } from '../../sea/columns.ts'
 import type {
   BuoyRecord,

@@ -35,7 +35,7 @@ const MIB = 2 ** 20
 /** A core file would be a copy of everything that was read. */
 const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
 
-/** What the builder asks of the process, as JSON. */
+/** The builder's order for the process, as JSON. */
 export interface Job {
   kind: string
   argument: string
@@ -57,7 +57,7 @@ interface Reading {
   source: Source
 }
 
-/** What a reader has sent so far, besides what went into the builder's sink and report. */
+/** The last message and file of a reader. */
 interface Taken {
   last: LastMessage | null
   /** Where the reader was last. */
@@ -156,7 +156,7 @@ function defaultMebibytes(): number {
   return Math.min(DEFAULT_LIMIT_MIB, Math.floor((machine * MEMORY_SHARE) / MIB))
 }
 
-/** What the process runs: the module next to this one when compiled; a small bootstrap from the sources. */
+/** The module of the process: the one next to this one when compiled; a small bootstrap from the sources. */
 function entry(): string[] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
   if (import.meta.url.endsWith('.js')) return [path('./reader.js')]

@@ -25,7 +25,7 @@ export class Fields {
   next = 0
   /** Physical lines that this one spans: a quoted field may hold line ends. */
   lines = 1
-  /** What is wrong with the line apart from its fields, or null. */
+  /** The fault of the line apart from its fields, or null. */
   fault: string | null = null
 }
 

@@ -96,7 +96,7 @@ export class TextTable implements OpenTable {
   readonly fields = new Fields()
   readonly labels: readonly string[]
   readonly units: readonly string[]
-  /** What is wrong with the header as a line, or null. */
+  /** The fault of the header as a line, or null. */
   readonly headerFault: string | null
   line: number
   readonly #bytes: Buffer
@@ -240,7 +240,7 @@ export type Columns = { readonly [column: string]: (text: string) => unknown }
 
 type Values<C extends Columns> = { -readonly [column in keyof C]: ReturnType<C[column]> }
 
-/** Takes in a line, with its cells as they are written; returns what is wrong with it, or null. */
+/** Takes in a line, with its cells as they are written; returns its fault, or null. */
 export type ReadRecord<C extends Columns> = (
   values: Values<C>,
   cell: (column: string) => string,
@@ -325,7 +325,7 @@ export const STATION_COLUMNS = {
   ...PLACE_COLUMNS,
 }
 
-/** What is wrong with the names of the columns, or null; an unknown name is a fault. */
+/** The fault of the columns' names, or null; an unknown name is a fault. */
 export function labelsFault(
   labels: readonly string[],
   columns: readonly string[],

@@ -61,7 +61,7 @@ export function flagsOf(
   return flags
 }
 
-/** What nobody has controlled is as good as its source, in tables. */
+/** In tables a value that nobody has controlled is as good as its source. */
 const UNCONTROLLED = /^(?:not_qced|no_qc(?:_performed)?|no_quality_control|blank|changes)$/i
 const isGoodWord = (word: string): boolean => isGoodMeaning(word) || UNCONTROLLED.test(word)
 

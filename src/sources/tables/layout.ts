@@ -1,4 +1,4 @@
-/** What the columns of a table hold, by the map, by CF standard names and by well-known names. */
+/** The meaning of a table's columns, by the map, by CF standard names and by well-known names. */
 import { basename } from 'node:path'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import {
@@ -49,7 +49,7 @@ export interface Layout {
   lat: number
   lng: number
   depth: number
-  /** What a latitude and a longitude are multiplied by. */
+  /** The factors of latitude and longitude. */
   factors: readonly [number, number]
   /** Metres in one unit of depth. */
   metres: number
@@ -62,7 +62,7 @@ const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_99
 /** What people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
 
-/** The layout of a table, or what is wrong with its header. */
+/** The layout of a table, or the fault of its header. */
 export function layoutOf(
   found: FoundTable,
   known: ReadonlyMap<string, unknown>,

@@ -40,7 +40,7 @@ export interface Form {
   aside?(path: string, report: Report): Promise<boolean>
   /** Credit and licence that such files give. */
   terms?(): Partial<SourceInfo>
-  /** The tables of a file by its path without `.gz`. What is wrong with it as a whole is reported. */
+  /** The tables of a file by its path without `.gz`. A fault of the whole file is reported. */
   open(bytes: Buffer, path: string, maps: readonly MappedTable[], file: FileReport): FoundTable[]
 }
 
