@@ -936,7 +936,7 @@ export type BulkFile = {
   kind: 'readings' | 'buoys'
   /** How it is written. */
   format: 'parquet'
-  /** Name of the network whose readings they are. All buoys have none: `null` where there is none. */
+  /** Name of the network of the readings. All buoys have none: `null` where there is none. */
   source: string | null
   /** Year of the readings (UTC). `null` where there is none. */
   year: number | null
@@ -956,7 +956,7 @@ export type BulkFile = {
   snapshot: string
 }
 
-/** A network whose readings are in the files. */
+/** A network with readings in the files. */
 export type BulkSource = {
   /** Name of the network. */
   source: string
@@ -1220,7 +1220,7 @@ export type ListReadingsAnswer = {
 export type ClosestReadingAnswer = {
   /** Marks a success. */
   status: 'success'
-  /** The reading and what was searched for. */
+  /** The reading and the moment searched for. */
   data: {
     closest_reading: ClosestReading
     search_parameters: SearchParameters
@@ -1346,7 +1346,7 @@ export type ReadingsOfBuoysAnswer = {
   status: 'success'
   /** A page of readings of many buoys. */
   data: {
-    /** The buoys whose readings are on this page. */
+    /** The buoys of the readings on this page. */
     buoys: BuoyOfReadings[]
     /** The readings of this page, by buoy id, then time. */
     readings: ReadingOfBuoy[]
@@ -1434,7 +1434,7 @@ export type ListFilesAnswer = {
   data: {
     /** The bucket that the files are in. `null` where there is none. */
     address: string | null
-    /** The snapshot whose data the files are. `null` where there is none. */
+    /** The snapshot that the files are made from. `null` where there is none. */
     snapshot: string | null
     /** Time of the data, UTC. `null` where there is none. */
     as_of: string | null
@@ -1467,9 +1467,9 @@ export type ListBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
@@ -1523,9 +1523,9 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
@@ -1680,9 +1680,9 @@ export type MapBuoysParameters = {
   } | string
   /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
   bbox?: number[]
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
@@ -1729,9 +1729,9 @@ export type ReadingsOfBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** First moment; default 24 hours before the last. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   start_date?: string
@@ -2019,7 +2019,7 @@ export class Groundswell {
   /**
    * Coastal towns by name, with the nearest buoys.
    *
-   * Coastal towns whose names have words that begin as the text does. Words behind the name may be of the region, the country or its code: `sydney au`. Names, regions and positions are a part of [GeoNames](https://www.geonames.org/), under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Needs no key.
+   * Coastal towns with words in their names that begin as the text does. Words after the name may be of the region, the country or its code: `sydney au`. Names, regions and positions are a part of [GeoNames](https://www.geonames.org/), under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Needs no key.
    */
   searchPlaces(parameters: SearchPlacesParameters, options: CallOptions = {}): Promise<SearchPlacesAnswer> {
     return this.#get('/places', parameters, options)

@@ -191,7 +191,7 @@ export class QuotaExchange {
       this.#fault ??= 'answers late or not at all'
       const meanwhile = isRequired
         ? 'requests with a key are answered 503 meanwhile (--quota-store-required)'
-        : 'each server goes on with its own counts and what it last heard of the others'
+        : 'each server goes on with its own counts and the last ones of the others'
       log(`quotas: Redis ${redis.name} ${this.#fault}: ${meanwhile}`, 'warning')
     } else log(`quotas: Redis ${redis.name} answers again; all calls made meanwhile count`)
     this.#awaySince = isAway ? clock() : null

@@ -82,7 +82,7 @@ export async function readBase(out: string, fresh: boolean, warn: (message: stri
 }
 
 async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | null> {
-  const advice = `what was published comes back with: groundswell rollback ${out}`
+  const advice = `the last published snapshot comes back with: groundswell rollback ${out}`
   const published = await readManifest(out).catch((error: unknown) => {
     // Building on nothing would lose all rows that no source gives any more.
     throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error

@@ -147,7 +147,7 @@ export class BuildReport implements Report {
   /** A stale source's data of `lastRead` are carried over. */
   stale(name: string, lastRead: string): void {
     this.#sourceOf(name).last_read = lastRead
-    this.line(`${name}: what it gave at ${lastRead} stays`)
+    this.line(`${name}: its data of ${lastRead} stay`)
   }
 
   fetched({ source, ...document }: FetchOutcome): void {

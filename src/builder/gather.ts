@@ -99,7 +99,7 @@ async function carryOverStale(
   const names = [...stale.keys()].map(({ terms }) => terms?.name).join(', ')
   if (stale.size > 0 && states === null && folder !== null) {
     throw new BuildError(
-      `${names} cannot be read, and the folder does not say what it gave last: make it readable, or remove it from the configuration`,
+      `${names} cannot be read, and the folder lacks its last data: make it readable, or remove it from the configuration`,
     )
   }
   for (const source of stale.keys()) {
@@ -107,7 +107,7 @@ async function carryOverStale(
     if (state === undefined) continue
     if (fresh) {
       throw new BuildError(
-        `${names} cannot be read, and what it gave last would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
+        `${names} cannot be read, and its last data would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
       )
     }
     input.carryOver(source, state, await loadStateParts(out, state))

@@ -161,7 +161,7 @@ function fetchLines(document: FetchDocument): string[] {
 
 function sourceLines(source: SourceDocument): string[] {
   const { name, refused, last_read: lastRead, fetch, bad, skipped, doubts } = source
-  const inUse = lastRead === null ? '' : `; in use: what it gave at ${lastRead}`
+  const inUse = lastRead === null ? '' : `; in use: its data of ${lastRead}`
   return [
     `${name}: ${countsText(source)}${refused === null ? '' : `; left out: ${refused}${inUse}`}`,
     ...(fetch === null ? [] : fetchLines(fetch)),

@@ -103,7 +103,7 @@ export async function loadStateParts(dir: string, { name, parts }: SourceState):
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     throw new BuildError(
-      `${error.message}: this is what ${name} gave last and would be lost; make it readable again, or remove it from the configuration`,
+      `${error.message}: the last data of ${name} would be lost; make it readable again, or remove it from the configuration`,
     )
   }
 }
@@ -164,7 +164,7 @@ function readStateFile(dir: string, file: string, format: string): unknown[] | n
   }
   const end = bytes.indexOf('\n')
   const head = headOf(bytes.toString('utf8', 0, Math.max(end, 0)))
-  if (head?.['format'] !== format) throw new SnapshotError(`${file}: is not what its name says`)
+  if (head?.['format'] !== format) throw new SnapshotError(`${file}: does not have the format of its name`)
   if (head['version'] !== VERSION) {
     throw new BuildError(
       `${join(dir, file)}: has version ${String(head['version'])}, this program reads version ${VERSION}: use the one that wrote it`,

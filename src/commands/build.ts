@@ -157,7 +157,7 @@ const exportCommand = command({
   settings: {
     out: {
       placeholder: 'DIR',
-      help: 'folder that the files go to; what it has of the same data stays',
+      help: 'folder for the files; files of the same data stay',
       required: true,
       parse: text,
     } satisfies Setting<string>,

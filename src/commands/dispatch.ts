@@ -51,8 +51,8 @@ export const COMMANDS: { readonly [name: string]: readonly [module: Module, summ
     () => import('./mcp.ts'),
     'let an assistant ask an API: a server of the Model Context Protocol over standard input and output',
   ],
-  inspect: [folders, 'show what a snapshot holds'],
-  check: [folders, 'read every part that a kept snapshot names, and say what is wrong'],
+  inspect: [folders, 'show the contents of a snapshot'],
+  check: [folders, 'read every part that a kept snapshot names, and list the faults'],
   report: [
     folders,
     'print the report of the newest build: what was read, fetched, refused and found suspect',

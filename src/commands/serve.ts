@@ -24,7 +24,7 @@ const SERVE_ALONE_SETTINGS = {
   ...SERVE_SETTINGS,
   'as-of': setting(
     'ID_OR_TIME',
-    'serve this kept snapshot and no later one: its id, or the last whose data are not newer than a time',
+    'serve this kept snapshot and no later one: its id, or the last with data not newer than a time',
     '',
     orNull((texts): Wanted => {
       const wanted = last(texts)

@@ -290,7 +290,7 @@ function streamOf(): Schema {
       'text/event-stream': {
         schema: {
           type: 'string',
-          description: 'Server-Sent Events; the `data` of each is JSON on one line, whose schema this is.',
+          description: 'Server-Sent Events; this is the schema of the `data` of each, JSON on one line.',
           contentMediaType: 'application/json',
           contentSchema: { $ref: '#/components/schemas/SnapshotEvent' },
         },

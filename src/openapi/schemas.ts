@@ -554,7 +554,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     path: text('Its path below `address`.'),
     kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
     format: text('How it is written.', { enum: ['parquet'] }),
-    source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
+    source: orNull(text('Name of the network of the readings. All buoys have none:')),
     year: orNull({ type: 'integer', description: 'Year of the readings (UTC).' }),
     month: orNull(
       text(
@@ -568,7 +568,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     end: orNull(time('Time of the last reading')),
     snapshot: text('The snapshot that it was first exported from: its data have not changed since.'),
   }),
-  BulkSource: object('A network whose readings are in the files.', {
+  BulkSource: object('A network with readings in the files.', {
     source: text('Name of the network.'),
     credit: orNull(text('The credit line that the owner of the data asks for.')),
     licence: orNull(text('Licence of the data.')),
@@ -751,7 +751,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   },
   readingsOfBuoys: {
     data: object('A page of readings of many buoys.', {
-      buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
+      buoys: list(ref('BuoyOfReadings'), 'The buoys of the readings on this page.'),
       readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
       count: count('Readings, or buckets, that match, over all pages.'),
       missing_ids: idList('Requested ids that no buoy has.'),
@@ -760,7 +760,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     meta: pagedMeta({ date_range: range('The requested range.') }),
   },
   closestReading: {
-    data: object('The reading and what was searched for.', {
+    data: object('The reading and the moment searched for.', {
       closest_reading: ref('ClosestReading'),
       search_parameters: ref('SearchParameters'),
     }),
@@ -815,7 +815,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   listFiles: {
     data: object('The files that the snapshot was exported as.', {
       address: orNull(text('The bucket that the files are in.')),
-      snapshot: orNull(text('The snapshot whose data the files are.')),
+      snapshot: orNull(text('The snapshot that the files are made from.')),
       as_of: orNull(time('Time of the data')),
       sources: list(ref('BulkSource'), 'Whose data they are: pass the credit on with them.'),
       files: list(ref('BulkFile'), 'The files; empty where nothing is exported.'),

@@ -22,11 +22,11 @@ import { MEASURE_NAMES } from '../sea/columns.ts'
 export const latestFilters = {
   has: wordSet({
     values: MEASURE_NAMES.map((name) => WIRE_NAMES[name]),
-    description: 'Only buoys whose last reading has a value of each of these, separated by commas.',
+    description: 'Only buoys with a value of each of these in their last reading, separated by commas.',
   }),
   max_age: duration({
     description:
-      "Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`.",
+      "Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`.",
   }),
 }
 

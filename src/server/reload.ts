@@ -272,7 +272,7 @@ export class Reloader {
     for (let attempt = 1; ; attempt++) {
       if (manifest.demo === true && this.#options.servesDemo === false) {
         throw new SnapshotError(
-          `snapshot ${manifest.id} is a demo, whose data are made up; this server has other sources`,
+          `snapshot ${manifest.id} is a demo with made-up data; this server has other sources`,
         )
       }
       // Room is made by the manifest before anything is read, then for the loaded snapshot.

@@ -118,7 +118,7 @@ export const SERVE_SETTINGS = {
     'ADDRESS',
     'source to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
   ),
-  poll: setting('TIME', 'time between two looks at what is mirrored', '5s', duration(LONGEST_WAIT_DAYS)),
+  poll: setting('TIME', 'time between two looks at the mirrored source', '5s', duration(LONGEST_WAIT_DAYS)),
   data,
   snapshots,
   port: {
@@ -147,7 +147,7 @@ export const SERVE_SETTINGS = {
     orNull((texts) => parseRedisAddress(last(texts))),
   ),
   'quota-store-required': flag(
-    'answer requests with a key 503 while the quota store is away; without it each server goes on with what it knows',
+    'answer requests with a key 503 while the quota store is away; without it each server goes on with its own counts',
   ),
   'anonymous-quota': setting(
     'N',
@@ -194,10 +194,10 @@ export const SERVE_SETTINGS = {
   ),
   'embed-from': several(
     'ORIGIN',
-    'site whose pages may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; by default only pages of this server',
+    'site with pages that may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; by default only pages of this server',
     (origins) => (origins.includes('*') ? ['*'] : origins.map(origin)),
   ),
-  'trusted-proxy': several('CIDR', 'proxies whose X-Forwarded-For and Forwarded headers count', (cidrs) => {
+  'trusted-proxy': several('CIDR', 'proxies with trusted X-Forwarded-For and Forwarded headers', (cidrs) => {
     try {
       void new TrustedProxies(cidrs)
     } catch (error) {

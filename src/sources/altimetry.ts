@@ -337,7 +337,7 @@ function trackOf(file: NetcdfFile, name: string, report: FileReport, doubt: Take
     code === undefined ? undefined : missionOfFileCode(code)
   const [named, told] = [known(FILE_NAME.exec(name)?.[1]), known(file.attribute('platform'))]
   const mission = named ?? told
-  if (mission === undefined) throw new UnusableFile('is of a mission whose passes cannot be numbered')
+  if (mission === undefined) throw new UnusableFile('is of a mission without numbered passes')
   if (told !== undefined && told !== mission)
     throw new UnusableFile('has another mission in its name than in its attribute platform')
   const variables = new Set(file.names)

@@ -251,7 +251,7 @@ test('While Redis is away, quotas are closed where it is required, open elsewher
   await until(() => closed.counters.isClosed && !open.quotas.figures().isUp)
   assert.equal(open.counters.isClosed, false)
   assert.deepEqual(open.lines, [
-    'quotas: Redis redis://test/0 cannot be reached (ECONNREFUSED): each server goes on with its own counts and what it last heard of the others',
+    'quotas: Redis redis://test/0 cannot be reached (ECONNREFUSED): each server goes on with its own counts and the last ones of the others',
   ])
   assert.match(closed.lines.join('\n'), /answered 503 meanwhile \(--quota-store-required\)$/)
   redis.fault = null

@@ -171,7 +171,7 @@ test('The report and the status of a server say which sources are silent, and si
     const [one, two] = document.sources
     assert.deepEqual([one.refused, one.last_read], [null, null])
     assert.deepEqual([two.refused, two.last_read], ['garbled', '2026-03-27T12:00:00Z'])
-    assert.match(reportLines(document).join('\n'), /garbled; in use: what it gave at 2026-03-27T12:00:00Z/)
+    assert.match(reportLines(document).join('\n'), /garbled; in use: its data of 2026-03-27T12:00:00Z/)
   }
   assert.deepEqual(await contentOf(out), ALL)
   const drill = await startDrill(t, out)
@@ -201,7 +201,7 @@ test('A damaged file of source states is reported by check, and a build without 
   assert.match((await checkFolder(out)).join(), new RegExp(`given-${id}\\.jsonl: `))
   await assert.rejects(
     build(out, [source('one', FIRST), source('two', {}, { fault: 'away' })]),
-    /two cannot be read, and the folder does not say what it gave last/,
+    /two cannot be read, and the folder lacks its last data/,
   )
   assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
 })

@@ -75,7 +75,7 @@ export class Builders {
 
 const REFUSALS: { readonly [refusal in Refusal]: RegExp } = {
   'none read': /none of the sources could be read/,
-  forgotten: /the folder does not say what it gave last/,
+  forgotten: /the folder lacks its last data/,
   fresh: /lost with --fresh/,
   'no time': /there is no time to build for/,
 }
