@@ -59,7 +59,7 @@ export function page(path, file, text, contentSecurityPolicy) {
   return { path, file, type: typeOf(file), cache: 'revalidate', contentSecurityPolicy, template: true, bytes }
 }
 
-/** A text in which the names of `files`, which have hashes, stand in place of marks such as `{{main.js}}`. */
+/** A text with the names of `files`, which have hashes, in place of marks such as `{{main.js}}`. */
 export function withNames(text, files) {
   const names = new Map(files.map((file) => [file.replace(HASH, ''), file]))
   return text.replaceAll(/\{\{([\w*-]+\.\w+)\}\}/g, (_, name) => names.get(name))
@@ -67,7 +67,7 @@ export function withNames(text, files) {
 
 /**
  * Builds all parts below `target`. A part that is newer than its sources is copied from `cache`, since compressing
- * takes seconds. A part lacks something if that could not be fetched; it is built anew the next time.
+ * takes seconds. A part lacks something if that could not be fetched; it is built again the next time.
  * @param {string} target
  * @param {string} cache
  * @param {(line: string) => void} say is given a line before a part is built and not copied, and where it lacks something

@@ -96,7 +96,7 @@ function exampleFor({ name, example }, buoy) {
     reading_id: String(id * 1e10 + time / 1000),
     ids: [id],
     source,
-    // Not every server has spots, and nothing public tells the country's code.
+    // Not every server has spots, and nothing public has the country's code.
     country: undefined,
     spot_id: undefined,
     near: `${lat},${lng}`,

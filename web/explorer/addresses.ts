@@ -45,7 +45,7 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-/** The address of all active buoys, or of none, for what is told of their networks: at the South Pole there is no sea. */
+/** The address of all active buoys, or of none, for the facts of their networks: at the South Pole there is no sea. */
 export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
   api.address('/buoys/map', isOfNone ? { bbox: '0,-90,0,-90' } : {})
 
@@ -93,7 +93,7 @@ export function pastAddress(
   pixels: number,
 ): Address<Chart | Rows> {
   const dates = range && { start_date: range.start, end_date: range.end }
-  // Most buoys do not tell swell from wind sea.
+  // Most buoys do not separate swell and wind sea.
   const swell = Object.hasOwn(available, 'swell_height') ? ',swell' : ''
   if (range === null || lengthOf(range) <= LONGEST_CHART_MS) {
     const include = `measures${swell}`

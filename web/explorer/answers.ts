@@ -1,5 +1,5 @@
 /**
- * Answers of the API by address, so that a page drawn anew asks for nothing twice. Everything that a page
+ * Answers of the API by address, so that a page drawn again asks for nothing twice. Everything that a page
  * shows is of one snapshot: when an answer comes from another one, the page asks for the rest again, and then
  * changes all at once.
  */
@@ -40,7 +40,7 @@ export class Answers {
 
   /**
    * `onChange` is called for each answer that has come, and with the trouble for each that has failed.
-   * `isNews` tells that all answers are those of another snapshot now.
+   * `isNews`: all answers are of another snapshot now.
    */
   constructor(api: Api, onChange: (trouble: ApiTrouble | null, isNews: boolean) => void) {
     this.#api = api
@@ -136,7 +136,7 @@ export class Answers {
     else this.#giveUp(trouble)
   }
 
-  /** The page stays as it is. What never came is asked for again once failures are forgotten. */
+  /** The page stays as it is. Missing answers are requested again once failures are forgotten. */
   #giveUp(trouble: ApiTrouble): void {
     this.#next = null
     this.#rounds = 0

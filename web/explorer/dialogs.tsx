@@ -42,7 +42,7 @@ const STAYS = 'The key stays in this browser and goes only to this server.'
 const PURPOSE = `The explorer calls the API with your key. ${STAYS}`
 const PURPOSE_OPEN = `Everything here works without a key. With one, the page uses its quota. ${STAYS}`
 
-/** `message` tells why the dialog opens; may be ''. */
+/** `message` says why the dialog opens; may be ''. */
 function KeyDialog({ message }: { message: string }) {
   const input = useRef<HTMLInputElement>(null)
   const isForever = useRef<HTMLInputElement>(null)

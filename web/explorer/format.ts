@@ -108,7 +108,7 @@ export function agoText(time: number, now: number): string {
   return `${duration((now - time) / 1000)} ago`
 }
 
-/** An older reading tells little about now: it is grey, with its age. Those of satellites come hours later. */
+/** An older reading says little about now: it is grey, with its age. Those of satellites come hours later. */
 const OLD_MS = 3 * 3_600_000
 export const DAY_MS = 86_400_000
 

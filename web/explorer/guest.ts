@@ -28,10 +28,10 @@ const FIRST_POINTS: readonly Position[] = [
 ]
 /** Most places where the visitor has looked; with the first points no more than the page keeps answers. */
 const MOST_LOOKS = 20
-/** The middle of a map of half of the world does not tell what the visitor looks at. */
+/** The middle of a map of half of the world does not show the visitor's interest. */
 const LEAST_ZOOM = 3
 
-/** What lists and searches tell of a buoy. */
+/** The facts of a buoy in lists and searches. */
 export type KnownBuoy = Pick<ActiveBuoy, 'name' | 'slug' | 'lat' | 'lng' | 'source' | 'last_reading'> &
   Partial<Pick<BuoySearchItem & ActiveBuoy, 'country' | 'source_identifier' | 'timezone'>>
 

@@ -96,7 +96,7 @@ export function Waiting({ what }: { what: string }) {
   return <p class="waiting">Loading {what} …</p>
 }
 
-/** Shown where an answer has not come or never will. `none`: there is nothing of what was asked for. */
+/** Shown where an answer has not come or never will. `none`: the text where nothing is found. */
 export function Instead({ of, what, none }: { of: Answer<unknown>; what: string; none?: string }) {
   if (of.state === 'waiting') return <Waiting what={what} />
   if (of.state === 'here') return null
@@ -113,7 +113,7 @@ export function Button({ text, ...more }: { text: string } & ButtonHTMLAttribute
   )
 }
 
-/** A button without a word: `label` is its name, `children` stand in place of its icon. */
+/** A button without a word: `label` is its name, `children` replace its icon. */
 export function Tool({
   name,
   label,
@@ -177,7 +177,7 @@ export function Choices<T extends string>(props: {
   )
 }
 
-/** The head of a panel; `children` stand next to its name. */
+/** The head of a panel; `children` are next to its name. */
 export function Heading({ children }: { children?: ComponentChildren }) {
   return (
     <div class="title row apart">

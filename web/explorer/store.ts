@@ -107,7 +107,7 @@ effect(() => {
   page.value = next
 })
 
-/** The decimals of networks, as the list of all buoys tells them. */
+/** The decimals of networks, by the list of all buoys. */
 const decimals = computed((): Decimals => {
   const { buoys: list } = page.value
   return (list.state === 'here' && list.data.decimals) || {}
@@ -240,7 +240,7 @@ export function report(failure: ApiTrouble): void {
 
 /**
  * The server opens its pages to others, not to this visitor. A proxy may be on the way. Else the address is
- * neither HTTPS nor loopback, and the browser does not tell which page asks.
+ * neither HTTPS nor loopback, and the browser does not say which page asks.
  */
 function becomeGuest(): void {
   if (api.isGuest) return

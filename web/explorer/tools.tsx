@@ -46,7 +46,7 @@ export function MapTools() {
   )
 }
 
-/** Folded on a phone, whose map is small. */
+/** Folded on a phone: its map is small. */
 export function Legend() {
   const scale = scaleOf('height', units.value)
   const labels = classLabels(scale)

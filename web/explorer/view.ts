@@ -79,7 +79,7 @@ export type ViewState = typeof FIRST_VIEW
 /** The form of a buoy's slug. */
 export const SLUG = /^[a-z0-9-]{1,250}$/
 
-/** What tells a favourite place from a buoy: its position, to four decimals. */
+/** The key of a favourite place, in place of a buoy's id: its position, to four decimals. */
 const POINT = /^(-?\d{1,2}(?:\.\d{1,4})?) (-?\d{1,3}(?:\.\d{1,4})?)$/
 
 /** The position in `LAT LNG`; null in any other text. */

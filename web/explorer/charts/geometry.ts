@@ -70,7 +70,7 @@ export function windBarb(knots: number, isSouth = false): string {
     { size: 2, step: 2.7, outline: `l${out}7-2.6` },
     { size: 1, step: 2.7, outline: `l${out}3.5-1.3` },
   ]
-  // A half barb alone stands away from the end, or it would be taken for a full one.
+  // A half barb alone is away from the end, or it would be taken for a full one.
   let at = fives === 1 ? -5.3 : -8
   let barb = 'M0 8V-8'
   for (const { size, step, outline } of parts) {

@@ -4,7 +4,7 @@ import { now } from '../store.ts'
 import { nearestIndex } from './geometry.ts'
 import { draw, type Plot, type Shared } from './plot.ts'
 
-/** The x value that a finger or a key has chosen, which a chart keeps when it is drawn anew. */
+/** The x value that a finger or a key has chosen, which a chart keeps when it is drawn again. */
 export interface Memory {
   at: number | null
 }
@@ -29,7 +29,7 @@ export function drawTogether(
     draw(place, part, shared, { isFirst: i === 0, isLast: i === parts.length - 1 }),
   )
   const plots = drawn.map(({ plot }) => plot)
-  // An unseen slider over the first plot brings its keys, and what screen readers tell of it.
+  // An unseen slider over the first plot brings its keys, and its text for screen readers.
   const slider = document.createElement('input')
 
   /** Shows the values at `at`; null shows none. */

@@ -49,7 +49,7 @@ export interface Line {
   mark?: string
   /** Text of a value in the API's unit, where that is not the number with the unit. */
   textOf?: (value: number, index: number) => string
-  /** Draws signs in place of a line: the one that stands for north, about its middle. */
+  /** Draws signs in place of a line: the sign for north, about its middle. */
   sign?: (index: number) => Path2D
   /** Dots in place of a line, with this text above those of an upper half, and below the others. */
   dotText?: (index: number) => string
@@ -108,7 +108,7 @@ export function draw(
   // In the place of the time while nothing is pointed at.
   const isTouch = matchMedia('(pointer: coarse)').matches
   const hint = `${isTouch ? 'Tap or drag' : 'Hover'} to read${isTouch || !onSelect ? '' : ', drag to choose a range'}`
-  // A line breaks where uPlot is told to, and goes on over cells without a value.
+  // A line breaks at marked cells, and continues over cells without a value.
   const cells = lines.map(({ values, sign }) =>
     values.map((value) => (value === null ? undefined : sign === undefined ? scale.from(value) : value)),
   )
@@ -174,7 +174,7 @@ export function draw(
         sync: { key: 'charts' },
         hover: { prox: HOVER_PIXELS },
       },
-      // The last day's name needs some room behind it, and the word at the line of now above it.
+      // The last day's name needs some room after it, and the word at the line of now above it.
       padding: [isFirst && now !== undefined ? 18 : 10, 22, 0, 0],
       legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
       hooks: {

@@ -1,6 +1,6 @@
 /**
  * The place of a chart. Its code is loaded when the first one is needed: the first view of the page has none. A
- * chart that is drawn anew keeps what is read, and the focus.
+ * chart that is drawn again keeps the chosen value, and the focus.
  */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -28,7 +28,7 @@ type Draw = (code: typeof Charts, place: HTMLElement, memory: Memory) => () => v
 
 /**
  * `draw` is called whenever a value of `on`, or the theme, has changed. In the chart of another `about` nothing is
- * read yet; null draws nothing. `label` tells screen readers what the chart shows.
+ * read yet; null draws nothing. `label` describes the chart for screen readers.
  */
 export function Plots({
   about,

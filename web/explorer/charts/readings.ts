@@ -11,7 +11,7 @@ import { type Line, type Plot, type Shared } from './plot.ts'
 
 /** Longest pause that a line bridges, at least, and in intervals of its own values: some come once a day. */
 const LONGEST_PAUSE = { seconds: 3 * 3600, intervals: 2.5 } as const
-/** The chart of a buoy that has been silent for so many times its days does not go on to now. */
+/** The chart of a buoy that has been silent for this many times its days does not go on to now. */
 const MOST_SILENCE = 10
 /** The range of a single reading. */
 const LEAST_RANGE_S = 3 * 3600
@@ -31,7 +31,7 @@ export interface ReadingsView {
   zone: Zone
   scaleOf: Scales
   isSouth: boolean
-  /** The name of a second buoy, whose values have names that begin with `beside_`. */
+  /** The name of a second buoy; its values have names that begin with `beside_`. */
   beside: string | null
   /** Whether the chart goes on to the line of now, which moves. */
   isToNow: boolean
@@ -98,7 +98,7 @@ function plotsOf(
   const forecast = { dash: [6, 4] }
   const forecastSwell = { width: 1.5, dash: [2, 5] }
   const other = (name: string): Line => line(beside ?? '', `beside_${name}`, 6, { dash: [10, 2] })
-  // Without colours dots and dashes tell the parts of the sea apart.
+  // Without colours dots and dashes distinguish the parts of the sea.
   const [swell, windSea] = [
     { width: 1.5, dash: [2, 3] },
     { width: 1.5, dash: [8, 3, 2, 3] },
@@ -204,7 +204,7 @@ function plotsOf(
       name: 'Tide',
       scale: height,
       size: 'short',
-      // The times of high and low water stand above and below the line.
+      // The times of high and low water are above and below the line.
       range: atLeast(1, 0.3),
       lines: [
         line('Tide', 'tide_level', 5),

@@ -82,7 +82,7 @@ function usualLines(others: Usual | null, scale: Scale): Line[] {
   ]
 }
 
-/** The year in front is drawn last, and stands first in the legend. */
+/** The year in front is drawn last, and comes first in the legend. */
 function yearLines({ all, year, against, nameOf }: SeasonView, count: number): Line[] {
   const lineOf = (which: number | null, style: Pick<Line, 'color' | 'width' | 'dash' | 'class'>): Line[] =>
     all

@@ -13,7 +13,7 @@ import type { Api } from '../api.ts'
 
 /**
  * `off`: nothing is followed, as for a guest. `live`: the page knows of each snapshot at once. `lost`: the
- * connection is made anew. `refused`: the server gives no events now.
+ * connection is made again. `refused`: the server gives no events now.
  */
 export type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'refused'
 
@@ -41,7 +41,7 @@ export class Live {
     this.#onSnapshot = onSnapshot
   }
 
-  /** Connects anew, as after a change of the key. */
+  /** Connects again, as after a change of the key. */
   start(): void {
     this.#end()
     if (this.#api.isGuest) {

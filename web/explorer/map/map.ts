@@ -131,7 +131,7 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
     dragRotate: false,
     boxZoom: false,
     attributionControl: false,
-    // MapLibre's own event does not tell that the visitor has moved nothing.
+    // MapLibre's own event does not say that the visitor has moved nothing.
     trackResize: false,
     // Fading keeps the processor busy on machines without a graphics card.
     fadeDuration: 0,
@@ -166,7 +166,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   const setData = (id: string, data: Parameters<GeoJSONSource['setData']>[0]): void =>
     void map.getSource<GeoJSONSource>(id)?.setData(data)
   const isNarrow = signal(host.clientWidth < NARROW_PIXELS)
-  // Dots are spread anew after each move, also after the first one, which fits the buoys.
+  // Dots are spread again after each move, also after the first one, which fits the buoys.
   const zoom = signal(map.getZoom())
   const equator = signal(equatorOf(map, globe.peek()))
   const measure = (): void => {

@@ -103,7 +103,7 @@ function Favourites({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Tre
   )
 }
 
-/** The browser does not tell where it is. */
+/** The browser does not give its position. */
 const isNowhere = signal(false)
 
 /** Opens what is near the visitor. The place goes into the address and to the server, so it is rough. */

@@ -283,7 +283,7 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
   )
 }
 
-/** Swell and wind sea, of which the significant height is made, where the buoy tells them apart. */
+/** Swell and wind sea, of which the significant height is made, where the buoy separates them. */
 function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
   return (['swell', 'wind_wave'] as const).map((part) => {
     const height = reading[`${part}_height`]

@@ -143,7 +143,7 @@ function useKeptPlace(content: { current: HTMLElement | null }, { view, title }:
 
 const topOf = (node: Element): number => node.getBoundingClientRect().top
 
-/** The row of a buoy in the list; a favourite stands first, and is found first. */
+/** The row of a buoy in the list; a favourite comes first, and is found first. */
 const rowOf = (slug: string): string =>
   ['favourite', 'row'].map((list) => `#${list}-${CSS.escape(slug)}`).join()
 
