@@ -1,7 +1,7 @@
 /**
- * A keys file that servers share, an object in a bucket (`s3://…/keys.json`) or behind a web server, and how a server
- * follows that or a file. The last good keys stay in force whatever happens there; those of an object lie in a copy on
- * the disk for a start without it.
+ * A keys file that servers share, an object in a bucket (`s3://…/keys.json`) or behind a web server, and how
+ * a server follows that or a file. The last good keys stay in force whatever happens there; the keys of an
+ * object are also in a copy on the disk for a start without it.
  */
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -152,7 +152,7 @@ function beginDays(
   return { zone: now, days: now === null ? null : yearDays(now, year), measures }
 }
 
-/** Works out a buoy's days that begin in `month`, of its rows and those of the next one, in which they may go on. */
+/** Works out a buoy's days that begin in `month`, of its rows and the next month's, in which they may go on. */
 function workOut(
   id: number,
   { days, measures }: BuoyDays,

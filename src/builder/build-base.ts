@@ -143,7 +143,7 @@ export function isMadeUp(sources: readonly Source[]): boolean {
 }
 
 /**
- * Leaves out what may not be mixed with the sources: measured data on a demo take over ids and slugs alone.
+ * Leaves out what may not be mixed with the sources: measured data on a demo take over only ids and slugs.
  * @throws BuildError for a demo on measured data, unless the build is fresh
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {

@@ -38,7 +38,7 @@ export interface Chunk extends Rows {
   readonly names: readonly MeasureName[]
 }
 
-/** The measures of a row without a significant height: they feed the series of those metrics only. */
+/** The measures of a row without a significant height: they feed only the series of these metrics. */
 const WEATHER_MEASURES = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const
 
 interface Stretch {

@@ -82,7 +82,7 @@ const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
 /**
  * Takes impossible values out of a batch; `report` is called for each. Of rows that their operator controls it
- * takes periods of 0 s alone, which no wave has.
+ * takes only periods of 0 s, which no wave has.
  */
 export function removeImpossible(
   { columns, length }: RowBatch,

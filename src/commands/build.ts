@@ -109,7 +109,7 @@ export async function openSources({
     throw error instanceof BuildError ? new UsageError(error.message, { cause: error }) : error
   }
   if (path === null) return { sources, configuration: null }
-  // The schema of configurations and its compiler are loaded for a configuration alone.
+  // The schema of configurations and its compiler are loaded only for a configuration.
   const { readConfiguration } = await import('../sources/configuration.ts')
   const configuration = readConfiguration(path, environment)
   return { sources: [...sources, ...configuration.sources.map(({ source }) => source)], configuration }

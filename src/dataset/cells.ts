@@ -42,7 +42,7 @@ export function cellBytes(column: Column): number {
   }
 }
 
-/** The texts of a measure's codes, and their lengths: those of CSV without the text of the missing code. */
+/** The texts of a measure's codes, and their lengths; CSV has no text for the missing code. */
 function textsOf(
   { scale, signed }: CodeColumn,
   isCsv: boolean,

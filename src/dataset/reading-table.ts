@@ -71,7 +71,7 @@ function extraColumns(cursor: ReadingCursor, included: number | undefined): Colu
   return extraMeasures(included).map((measure) => measureColumn(cursor, measure))
 }
 
-/** The full Reading; rows are those of the cursor's month. */
+/** The full Reading; rows are of the cursor's month. */
 export function readingColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [
     idColumn(cursor),

@@ -209,7 +209,7 @@ export function ndjsonForm(table: Table, columns: readonly Column[]): RowForm {
   }
 }
 
-/** The list of an answer in JSON: an array of objects with the members of `columns` alone. */
+/** The list of an answer in JSON: an array of objects with only the members of `columns`. */
 export function jsonListForm(table: Table, list: JsonList, columns: readonly Column[]): RowForm {
   const object = objectCell(columns, table.absent)
   let isFirst = true

@@ -131,7 +131,7 @@ const fieldsText = (arrays: readonly ChartArray[]): Literal => {
   const text = JSON.stringify(Object.fromEntries(fields)).replaceAll('°', '\\u00b0')
   return new Literal(`,"fields":${text},"time":[`)
 }
-/** The arrays of an answer, those of them at full hours, and their `fields`, by the bits of `include`. */
+/** The arrays of an answer, its arrays at full hours, and their `fields`, by the bits of `include`. */
 const SHAPES = Array.from({ length: WITH_MEASURES + WITH_SWELL + 1 }, (_, included) => {
   const arrays = [
     ...ARRAYS,

@@ -4,7 +4,7 @@
  */
 import { type Format, jsonLine } from '../system/log.ts'
 
-/** All requests, or those that were refused, failed or were slow. */
+/** All requests, or only requests that were refused, failed or were slow. */
 export type AccessLogged = 'errors' | 'all'
 
 const SLOW_MS = 100

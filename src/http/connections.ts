@@ -28,7 +28,7 @@ export interface ConnectionLimits {
 type TooMany = 'in all' | 'of one holder'
 
 /**
- * A thread writes its own row alone: counting needs no lock, and a dead thread's row can be cleared. Threads that
+ * A thread writes only its own row: counting needs no lock, and a dead thread's row can be cleared. Threads that
  * count in the same moment may pass a limit, by one each at most.
  */
 export class Connections {
@@ -55,7 +55,7 @@ export class Connections {
     this.#places.fill(0, this.#ownPlaces, this.#ownPlaces + PLACES)
   }
 
-  /** Connections of all threads, without those that carry streams. */
+  /** Connections of all threads, except for streams. */
   get open(): number {
     return sumOf(this.#words, OPEN, ROW_WORDS)
   }
@@ -104,7 +104,7 @@ export function placeOf(slot: number, hash: number): number {
   return slot === -1 ? QUOTA_SLOTS + (hash % ADDRESS_PLACES) : slot
 }
 
-/** `open`: connections of all threads, without those that carry streams. `refused`: since the process began. */
+/** `open`: connections of all threads, except for streams. `refused`: since the process began. */
 export function countConnections(buffer: SharedArrayBuffer): {
   open: number
   refused: number

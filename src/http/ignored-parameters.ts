@@ -40,7 +40,7 @@ export function ignorableNames(operations: readonly Declared[]): ReadonlySet<str
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
   let found: string[] | null = null
   for (let i = 0; i < query.names.length; i++) {
-    // Most names are those of the operation's own parameters.
+    // Most names are of the operation's own parameters.
     if (query.ordinals[i] === UNKNOWN && names.has(query.names[i])) (found ??= []).push(query.names[i])
   }
   if (found === null) return ''

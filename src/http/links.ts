@@ -39,7 +39,7 @@ export interface LinkedQuery {
 /**
  * A header line after a CRLF; empty without a link, or if its address would be too long. All values are
  * encoded again.
- * @param hasAll links to all neighbours, not to the next page alone
+ * @param hasAll links to all neighbours, not only to the next page
  * @returns a view that the next header line overwrites
  */
 export function linkHeader(

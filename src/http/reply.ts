@@ -14,7 +14,7 @@ import { CONTENT_TYPES, type Format } from '../operation/shape.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
-/** After the API's own: those that pages send of themselves, for tracing, and with `cache: 'no-cache'`. */
+/** After the API's own: headers of pages by themselves, for tracing, and with `cache: 'no-cache'`. */
 const ALLOWED_HEADERS =
   'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID, ' +
   'traceparent, tracestate, baggage, sentry-trace, X-Requested-With, Cache-Control, Pragma, ' +

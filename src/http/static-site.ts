@@ -41,7 +41,7 @@ export class Site {
     this.take(shared)
   }
 
-  /** Serves these files in place of those before. */
+  /** Serves these files in place of the earlier ones. */
   take({ memory, files }: SharedSite): void {
     this.#files.clear()
     for (const { path, variants, notModified } of files) {

@@ -50,7 +50,7 @@ export function streamsOf(measure: Measure): number {
   return isDirection(measure) ? 2 : 5
 }
 
-/** Where the streams of a measure begin among those of a buoy; it is one of `COMMON_NAMES`. */
+/** The first of a buoy's streams of a measure, which is one of `COMMON_NAMES`. */
 export const FIRST_STREAM: { readonly [name: string]: number } = Object.fromEntries(
   COMMON_NAMES.map((name, i) => [
     name,

@@ -1,5 +1,5 @@
 /**
- * What readings have: the newest of each buoy for filters, those of each source for how numbers are written, and when a
+ * Facts about readings: the newest of each buoy for filters, the newest of each source for decimals, and when a
  * buoy had a value of each measure first and last.
  */
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'

@@ -158,7 +158,7 @@ export class NearPoints {
 function orderByDistance(ordinals: readonly number[], distances: Float64Array): Uint32Array {
   const count = distances.length
   const keys = distances.slice()
-  // Two of a number, the lower first: snapshots are read on little-endian machines alone.
+  // Two for each number, the lower first: snapshots are read only on little-endian machines.
   const halves = new Uint32Array(keys.buffer)
   const placeBits = 2 ** (32 - Math.clz32(count)) - 1
   for (let i = 0; i < count; i++) halves[2 * i] = (halves[2 * i] & ~placeBits) | i

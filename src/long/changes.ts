@@ -41,7 +41,7 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const count = changes.before.at(-1)!
   const rows = rowsOfPage(count, query.page, perPage)
-  // Buoys are on the first page of readings alone: they are the same for all pages.
+  // Buoys are only on the first page of readings: they are the same for all pages.
   const withBuoys = !withRows || query.page === 1
   return {
     ...(withRows && { paging: { page: query.page, pages: Math.ceil(count / perPage) } }),

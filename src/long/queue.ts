@@ -18,7 +18,7 @@ const MOST_WHOLE_BYTES = 8 * 1024 * 1024
 const CREDIT_BYTES = 256 * 1024
 /** Answers in rotation: a long one does not hold up all. */
 const SLOTS = 4
-/** Answers that have begun, those that are being read included, and answers that wait. */
+/** Answers that have begun, also if their bytes are only being sent, and answers that wait. */
 const MOST_BEGUN = 32
 const MOST_WAITING = 512
 /** The share of both that one client may have. */

@@ -18,7 +18,7 @@ import {
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 
-/** Bits are those of `Latest.has`. */
+/** Bits are as in `Latest.has`. */
 export const latestFilters = {
   has: wordSet({
     values: MEASURE_NAMES.map((name) => WIRE_NAMES[name]),

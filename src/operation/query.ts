@@ -166,7 +166,7 @@ function malformed({ wire }: Parameter<unknown>, text: string): string {
     : 'is malformed'
 }
 
-/** Members of lists have no commas, and those of objects are numbers and booleans. */
+/** Members of lists have no commas, and members of objects are numbers and booleans. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return value.join()
   return typeof value === 'object' && value !== null ? Object.values(value).join() : String(value)

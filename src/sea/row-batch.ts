@@ -101,7 +101,7 @@ export class RowBatch {
     this.length = from
   }
 
-  /** The measures that rows may have: those of swell and wind sea only where a row has one. */
+  /** The measures that rows may have; swell and wind sea only if a row has them. */
   names(): readonly MeasureName[] {
     const hasSwell = SWELL_NAMES.some((name) => hasValue(this.columns[name], MEASURES[name], this.length))
     return hasSwell ? MEASURE_NAMES : COMMON_NAMES

@@ -54,7 +54,7 @@ function figuresOf(observed: Observed) {
     connections: countConnections(common.connections),
     snapshot,
     reload,
-    /** Times are those of the newest readings; −1 for none. */
+    /** Times of the newest readings; −1 for none. */
     networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
     report: report(),
     builds,

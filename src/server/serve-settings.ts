@@ -1,4 +1,4 @@
-/** Settings of a server, and those that other commands share with it. */
+/** Settings of a server; other commands share some of them. */
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
 import type { AddressOptions } from '../http/port.ts'

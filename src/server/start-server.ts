@@ -7,8 +7,8 @@ import { inUrl } from '../system/text.ts'
 import { join } from 'node:path'
 
 /**
- * The options of `groundswell serve` in camel case, but for those of the mirror and the log. Durations and
- * sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
+ * The options of `groundswell serve` in camel case, without the options of the mirror and the log. Durations
+ * and sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
  */
 export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */

@@ -53,7 +53,7 @@ export class Workers {
   readonly #options: WorkersOptions
   /** Ready workers, each at its number. */
   readonly #members: (WorkerThread | null)[]
-  /** All threads that run, also those that are not ready yet. */
+  /** All threads that run, also unready ones. */
   readonly #threads = new Set<WorkerThread>()
   #checks: NodeJS.Timeout | null = null
   /** Oldest first; the last is served. */
@@ -104,7 +104,7 @@ export class Workers {
     for (const { worker } of this.#ready()) worker.postMessage(message)
   }
 
-  /** Answers close their connections from now on, also those of later workers. */
+  /** Answers close their connections from now on, also answers of later workers. */
   drain(): void {
     this.#draining = true
     this.send({ type: 'drain' })

@@ -49,7 +49,7 @@ export interface PartSummary {
   newest?: { buoys: Uint32Array; time: Uint32Array }
   /** A year of aggregates: the monthly parts it was made from, as `madeFrom` gives them. */
   madeFrom?: string
-  /** Bytes that a thread makes of the part, in addition to those that follow from its count of rows. */
+  /** Bytes that a thread makes of the part, in addition to the bytes that follow from its count of rows. */
   threadBytes: number
 }
 

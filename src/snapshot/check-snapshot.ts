@@ -152,7 +152,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   yield* checkIndexes(catalog, file)
 }
 
-/** Servers do not check where the indexes point, so the indexes have to be those of the buoys. */
+/** Servers do not check where the indexes point, so the indexes have to fit the buoys. */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
   const must = expecting(file)
   must(Buffer.compare(points, buildPoints(lat, lng)) === 0, 'its tree of points is not that of its buoys')

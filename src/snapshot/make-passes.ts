@@ -76,7 +76,7 @@ function timeFault(started: number, ended: number, observations: PassRecord['obs
 
 /** One pass out of several records, each observation once. */
 function joined(parts: Pass[]): Pass {
-  // A complete order: of two boxes of equal width the first decides.
+  // A complete order: if two boxes have equal width, the first decides.
   const inOrder = parts.sort(
     (a, b) =>
       a.startedAt - b.startedAt ||

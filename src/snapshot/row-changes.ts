@@ -91,7 +91,7 @@ interface ColumnPair {
   maskB: number
 }
 
-/** The columns that one of two months has; none where one of the months is not there. */
+/** The columns that one of two months has; none if one of the months is missing. */
 export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
   if (a === null || b === null) return []
   return MEASURE_NAMES.map((name) => ({

@@ -157,7 +157,7 @@ class VirtualBuoys {
         if (km > (isBox ? BOX_REACH_KM : REACH_KM)) continue
         const kind = isBox ? boxes : near
         const found = entryOf(kind, index, () => ({ heights: [], km: Infinity, time: 0 }))
-        // Of boxes the nearest one counts, of points all do.
+        // The nearest box counts, but all points do.
         if (isBox && km < found.km) found.heights = [track.height[i]]
         else if (!isBox) found.heights.push(track.height[i])
         if (km < found.km) Object.assign(found, { km, time: track.time[i] })
@@ -400,7 +400,7 @@ function slice(track: Track, count: number): Track {
   return cut
 }
 
-/** The points of several files in order of time, one for each second: that of the file with the last name. */
+/** The points of several files in order of time, one for each second, from the file with the last name. */
 function joinTracks(files: readonly Track[]): Track {
   const joined = emptyTrack(files.reduce((sum, { time }) => sum + time.length, 0))
   let at = 0

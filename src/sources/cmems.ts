@@ -147,7 +147,7 @@ async function readCmems(
   }
 }
 
-/** Counts the times of which an earlier file of the platform has another wave height, and notes those of this one. */
+/** Counts the times for which an earlier file of the platform has a different wave height, and notes this file's. */
 function replacedOf({ times, codes: [heights] }: FileRows, known: Map<number, number>): number {
   let replaced = 0
   heights?.forEach((height, i) => {
@@ -245,7 +245,7 @@ function namesOf(file: NetcdfFile): Map<string, string> {
   return names
 }
 
-/** The variables of a quantity: those that the operator names, else by their own names, else by standard names. */
+/** The variables of a quantity: by the operator's names, else by their own names, else by standard names. */
 function candidatesOf(
   names: ReadonlyMap<string, string>,
   { measure, variables }: Quantity,

@@ -74,8 +74,8 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /**
- * Makes a folder, and those above it. Node's own `recursive` loops for ever in a folder that refuses new ones
- * with ENOENT, as /proc does. Throws the error of the file system.
+ * Makes a folder, and the missing folders above it. Node's own `recursive` loops for ever in a folder that
+ * refuses new ones with ENOENT, as /proc does. Throws the error of the file system.
  */
 export function makeFolder(path: string): void {
   try {

@@ -27,7 +27,7 @@ import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
 const TIMEOUT_MS = 10_000
 /** How often Node looks for late requests: its default of 30 s would make the limit 40 s. */
 const TIMEOUT_CHECK_MS = 1_000
-/** Pipelined requests of one connection that wait for those before them: 1 MB at some 4 KB each. */
+/** Pipelined requests of one connection that wait for earlier ones: 1 MB at some 4 KB each. */
 const WAITING_REQUESTS = 256
 /** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024

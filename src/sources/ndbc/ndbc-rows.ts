@@ -181,7 +181,7 @@ function readTable(
   )
   const clock = CLOCK.map((label) => labels.indexOf(label))
   const line: Line = {
-    // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
+    // Only real-time files have the pressure tendency. They write MM; other people's copies may have nines.
     isRealtime: labels.includes('PTDY'),
     time: 0,
     names: known.map(({ name }) => name),

@@ -163,9 +163,9 @@ function garbledSamples({ time, columns }: RowBatch, sampleOf: Int32Array): Map<
 }
 
 /**
- * Gives wave samples, of rows that ascend in time, their summaries. A summary belongs to the nearest sample within
- * `JOINED_SECONDS` that has its WVHT, and its APD where both have one. Of two summaries of a sample the nearer one
- * counts, and of two that are as near the earlier.
+ * Gives wave samples, of rows that ascend in time, their summaries. A summary belongs to the nearest sample
+ * within `JOINED_SECONDS` that has its WVHT, and its APD where both have one. If a sample has two summaries,
+ * the nearer one counts, or the earlier of two that are equally near.
  */
 function joinSummaries({ rows, files }: StationRows, sent: RowBatch, station: string): void {
   const { time, columns, length } = sent

@@ -46,7 +46,7 @@ function watch({ builder, maxBytes, maxSeconds }: Job): void {
     // If the machine's memory runs out first, the system is to kill this process.
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // The file exists on Linux alone.
+    // The file exists only on Linux.
   }
   const workerData = { builder, maxBytes, maxSeconds, signal: MEMORY_SIGNAL, every: WATCH_MS }
   new Worker(WATCH, { eval: true, workerData, execArgv: [] }).unref()

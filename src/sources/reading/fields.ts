@@ -167,7 +167,7 @@ export function cleanName(text: string, most = 200): string {
   return `${words || cut}…`
 }
 
-/** Characters of a credit, as of those in a configuration. */
+/** Characters of a credit, as in a configuration. */
 export const MOST_OF_CREDIT = 1000
 
 const MINUTES = /^(\d{1,3})° ?(\d{1,2}(?:[.,]\d{0,9})?)['′’] ?(?:(\d{1,2}(?:[.,]\d{0,9})?)["″”] ?)?([NSEW])$/

@@ -47,7 +47,7 @@ export const isGeneric = (label: string): boolean => isIn(vocabulary.generic, la
 /** Whether values under this name are by definition where waves and wind come from. */
 export const isFrom = (label: string): boolean => isIn(vocabulary.from, label)
 
-/** The column with a role, of several that of the name listed first; −1 for none. */
+/** The column with a role, the one listed first if there are several; −1 for none. */
 export function fieldOf(role: Role, labels: readonly string[]): number {
   const plain = labels.map(normal)
   const found = vocabulary[role].find((name) => plain.includes(name))

@@ -43,7 +43,7 @@ interface Library {
 
 /** An open file. */
 export interface NetcdfFile {
-  /** Of its variables and groups, without those of groups. */
+  /** Of its variables and groups, without the contents of groups. */
   readonly names: readonly string[]
   /** An attribute of the file that is text. */
   attribute(name: string): string | undefined

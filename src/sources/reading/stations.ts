@@ -51,7 +51,7 @@ export class Stations {
 
   /**
    * Announces all stations with a position by identifier, with the record of `known` or their own name and
-   * position. Returns their handles. A station without a position, and one whose fixes are those of several
+   * position. Returns their handles. A station without a position, and one with fixes of several
    * stations, is left out with a doubt; `hint` names what else could be the identifier.
    */
   announce(
@@ -163,7 +163,7 @@ export function directionOf(time: ArrayLike<number>, length: number): number {
   return direction
 }
 
-/** The numbers of rows by time, those of one time as they came. */
+/** The numbers of rows by time, and in their own order within one time. */
 export function orderOf({ length, time }: RowBatch): Uint32Array {
   const order = new Uint32Array(length).map((_, i) => i)
   return directionOf(time, length) === 1 ? order : order.sort((a, b) => time[a] - time[b])

@@ -108,7 +108,7 @@ export type TableOptions = Static<typeof TABLE_OPTIONS>
 
 export interface ColumnMap {
   info: SourceInfo
-  /** Stations that the map lists; those beside the tables are added when they are read. */
+  /** Stations that the map lists; a list beside the tables adds others when it is read. */
   known: Map<string, Partial<BuoyRecord>>
   tables: MappedTable[]
 }

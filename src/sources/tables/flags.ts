@@ -6,7 +6,7 @@ import type { MeasureName } from '../../sea/columns.ts'
 import type { TableSpec } from './column-map.ts'
 import type { OpenTable } from '../reading/text-table.ts'
 
-/** Attributes by variable; those of the dataset as a whole are under `NC_GLOBAL`. */
+/** Attributes by variable; attributes of the whole dataset are under `NC_GLOBAL`. */
 export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** A column of flags; a value is taken if its flag is good. */

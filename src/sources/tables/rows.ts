@@ -195,8 +195,8 @@ class Rows {
 }
 
 /**
- * The rows that have a usable value, by time, those of one time as one. If a measure comes twice, the later value
- * counts; one of a row with waves goes before that of one without. `twice` counts rows with other values than before.
+ * The rows that have a usable value, by time, with one row for each time. If a measure comes twice, the later
+ * value counts; a row with waves goes before a row without. `twice` counts rows with different values.
  */
 function mergeRows(rows: RowBatch, file: FileReport): { merged: RowBatch; twice: number; example: number } {
   const { length, time, columns } = rows
