@@ -123,11 +123,12 @@ const MINUTE_WORDS = wordsOf(
 )
 
 /** The day that was written last: most times of an answer are of a few days. */
-let knownDay = -1
+let knownDay = NaN
 /** `2026-03-` of it in eight bytes, and in two halves. */
 const yearAndMonth = new Float64Array(1)
 const yearAndMonthHalves = new Uint32Array(yearAndMonth.buffer)
 let dayWord = 0
+let monthWord = 0
 
 function know(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
@@ -135,6 +136,7 @@ function know(day: number): void {
   yearAndMonthHalves[0] = FOUR_DIGITS[year]
   yearAndMonthHalves[1] = DASHES | (twoDigits(month) << 8)
   dayWord = twoDigits(dayOfMonth)
+  monthWord = MONTH_WORDS[month - 1]
 }
 
 function twoDigits(value: number): number {
@@ -174,19 +176,9 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const MONTH_WORDS = MONTHS.map((month) => Buffer.from(`${month} `).readUInt32LE())
 export const DAY_LABEL_BYTES = 6
 
-/** The day that was labelled last: a day has the labels of its hours. */
-let labelledDay = NaN
-let monthWord = 0
-let labelWord = 0
-
 /** `Mar 27` of a day since 1970. */
 export function writeDayLabel(view: DataView, at: number, day: number): void {
-  if (day !== labelledDay) {
-    const { month, day: dayOfMonth } = civilFromDays(day)
-    labelledDay = day
-    monthWord = MONTH_WORDS[month - 1]
-    labelWord = twoDigits(dayOfMonth)
-  }
+  if (day !== knownDay) know(day)
   view.setUint32(at, monthWord, true)
-  view.setUint16(at + 4, labelWord, true)
+  view.setUint16(at + 4, dayWord, true)
 }
