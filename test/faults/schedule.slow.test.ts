@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { mock, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { nextBuild, Schedule } from '../../src/server/build-schedule.ts'
+import { Schedule } from '../../src/server/build-schedule.ts'
 import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
@@ -14,19 +14,6 @@ import { startProgram, type Program } from '../started_program.ts'
 
 const HALF_HOUR = 1800
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
-
-test('A build is due at the next full half hour, never at the present one.', () => {
-  assert.equal(nextBuild(NOON, HALF_HOUR, 0, 0), NOON + HALF_HOUR)
-  assert.equal(nextBuild(NOON - 1, HALF_HOUR, 0, 0), NOON)
-  assert.equal(nextBuild(NOON + 1799.9, HALF_HOUR, 0, 7), NOON + HALF_HOUR + 7)
-})
-
-test('After failures a build is due sooner, then less and less soon, and never later than at its regular time.', () => {
-  const waits = [1, 2, 3, 4, 5, 6, 7, 8, 2000].map(
-    (failures) => nextBuild(NOON, HALF_HOUR, failures, 0) - NOON,
-  )
-  assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, HALF_HOUR, HALF_HOUR])
-})
 
 interface Drill {
   schedule: Schedule
