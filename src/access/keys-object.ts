@@ -41,7 +41,7 @@ const PAUSE_MS = 100
 /** No object has this ETag. Without conditions, one command would undo the revocation of another. */
 const NEVER = { ifMatch: '"groundswell-has-no-such-etag"', type: TYPE }
 
-/** Whether keys lie at an address, rather than at a path. */
+/** Whether keys are at an address, rather than at a path. */
 export function isAddress(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place)
 }

@@ -1,6 +1,6 @@
 /**
  * Calls per key and clock hour (UTC): with a quota of N exactly N calls of an hour succeed, over all threads.
- * Beside the count of this process stand the calls that were made elsewhere: by other replicas, as last heard,
+ * Beside the count of this process are the calls made elsewhere: by other replicas, as last received,
  * and before a restart.
  * A request allocates nothing here. `now` is epoch seconds everywhere.
  */

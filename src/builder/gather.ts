@@ -29,7 +29,7 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
   return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, stale }
 }
 
-/** @throws BuildError when there is neither a reading nor a time that was asked for */
+/** @throws BuildError when there is neither a reading nor a requested time */
 function settledAsOf(input: Collector, { previous }: Base, wantedAsOf: number | null): number {
   if (wantedAsOf !== null) return wantedAsOf
   const newest = [...input.newestReadings().values()].reduce((latest, time) => Math.max(latest, time), -1)

@@ -68,7 +68,7 @@ export interface FetchDocument {
   seconds_allowed: number
   fetched: number
   unchanged: number
-  /** Files that were not asked for, since they were confirmed a short time ago. */
+  /** Files that were not requested, since they were confirmed a short time ago. */
   not_due: number
   failed: number
   /** Files that were removed, since the configuration no longer names them. */

@@ -61,7 +61,7 @@ function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null)
   return [
     {
       has: ({ passes }) => passes.length > 0,
-      // Passes go on after the newest reading, so only a time that was asked for cuts them.
+      // Passes go on after the newest reading, so only a requested time cuts them.
       make: (of) =>
         passesPart(
           of.flatMap(({ passes }) => passes),

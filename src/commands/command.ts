@@ -84,8 +84,8 @@ export interface CommandLine<S extends Settings> {
 
 /**
  * The values of a command's settings. An option counts before a variable, and that before the default; an
- * empty variable counts as not set. `usualFolder` is asked where a default lies in the data folder and
- * `--data` is not given. `config.data` is null where no default lies in the data folder.
+ * empty variable counts as not set. `usualFolder` is called if a default is in the data folder and
+ * `--data` is not given. `config.data` is null if no default is in the data folder.
  * @throws UsageError naming the option or variable.
  */
 export function valuesOf<S extends Settings>(

@@ -124,7 +124,7 @@ function onUncaught(error: unknown): void {
     )
     return
   }
-  // A server that serves ends in good order, by a listener of its own.
+  // A server that serves ends cleanly, by a listener of its own.
   if (process.listenerCount('uncaughtException') > 1) return
   if (logSettings.format === 'json') note(stack, 'error')
   else process.stderr.write(`${stack}\n`)

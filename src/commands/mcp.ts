@@ -281,7 +281,7 @@ const history = defined({
 
 const conditions = defined({
   description:
-    'Forecast, nearest reading and tide of a point of the sea at a time, which may lie some days ahead.',
+    'Forecast, nearest reading and tide of a point of the sea at a time, which may be some days ahead.',
   input: object({
     lat: LAT,
     lng: LNG,

@@ -16,7 +16,7 @@ import { findFreePort } from '../http/port.ts'
 import { expectFolder } from './data-folder.ts'
 import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
 
-/** The mirror itself repeats a look at the source, and reports when it fails. */
+/** The mirror itself looks at the source again, and reports failures. */
 const STORE_ATTEMPTS = 2
 
 /** Settings of `serve` alone: a process that also builds serves its own snapshots. */

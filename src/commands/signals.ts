@@ -1,4 +1,4 @@
-/** Signals from the first moment of the program on: the first ends a command in good order, the second at once. */
+/** Signals from the first moment of the program on: the first ends a command cleanly, the second at once. */
 
 export type StopSignal = 'SIGINT' | 'SIGTERM'
 

@@ -201,7 +201,7 @@ function rangeOf(
     const problem = `lies more than ${days} before end_date. Allowed: a range of at most ${days}`
     throw refused('start_date', problem, 'validation_failed')
   }
-  // No reading or forecast lies outside of what 32 bits hold, and tides so far away mean nothing.
+  // Times of readings and forecasts have 32 bits, and tides beyond them mean nothing.
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 

@@ -74,7 +74,7 @@ export function beginStream(
 
 export function feedOf(view: View): Feed {
   const id = view.dataset.snapshotId
-  /** Events about all buoys, by the snapshot that the client has heard of last. */
+  /** Events about all buoys, by the last snapshot that the client knows. */
   const events = new Map<string, Uint8Array | null>()
   const bytesOf = (since: string, buoys: readonly number[] | null): Uint8Array | null => {
     const text = eventText(view, since, buoys, false)
@@ -99,7 +99,7 @@ interface Counts {
 }
 
 /**
- * The event that announces `view` to a client that has heard of `since` ('' for none). `buoys`: the ids that
+ * The event that announces `view` to a client that knows `since` ('' for none). `buoys`: the ids that
  * count, ascending; null counts all. Null if none differs, unless it `isFirst`. The changes are null if
  * `since` is not held.
  */

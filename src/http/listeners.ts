@@ -1,7 +1,7 @@
 /**
  * Streams of events: which client is sent what, and when. An event costs some 30 µs, so events go out in
  * slices between which requests are answered: of 10,000 listeners the last hears of a swap seconds after
- * the first. A listener is sent one event from the snapshot it has heard of to the one served in its turn: a
+ * the first. A listener is sent one event from the snapshot it knows to the one served in its turn: a
  * storm of swaps costs no memory. One round at a time goes over all of them.
  */
 import type { LaterEvents, LaterReply } from './exchange.ts'
@@ -29,7 +29,7 @@ export interface Holder {
 export interface Feed {
   /** Id of the snapshot that is served. */
   readonly id: string
-  /** For a client that has heard of `since` and asks about `buoys` (null: all); null for no event. */
+  /** For a client that knows `since` and asks about `buoys` (null: all); null for no event. */
   readonly event: (since: string, buoys: readonly number[] | null) => Uint8Array | null
   readonly comment: Uint8Array
 }

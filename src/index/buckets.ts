@@ -55,7 +55,7 @@ export function layBuckets(
 export const RANGE_BUCKETS = { '1h': 1, '3h': 3, '1d': HOURS_OF_DAY, '1mo': 28 * HOURS_OF_DAY } as const
 export type RangeBucket = keyof typeof RANGE_BUCKETS
 
-/** Begins of the buckets that hold the instants from `start` to `end`, and the end of the last; some may lie beside. */
+/** Begins of the buckets that hold the instants from `start` to `end`, and the end of the last; some may be outside. */
 export function rangeBuckets(zone: Zone, bucket: RangeBucket, start: number, end: number): Float64Array {
   const dayOf = (epoch: number): number => Math.floor((epoch + zone.offsetAt(epoch)) / DAY)
   // Where the clock goes back over midnight, the new day has begun although the old one is shown again.
@@ -106,7 +106,7 @@ export class Samples {
     this.#cursors = lists.map((list) => new Cursor(list))
   }
 
-  /** Moves on to the first rows at or after `start`. @returns whether any lies before `end` */
+  /** Moves on to the first rows at or after `start`. @returns whether any is before `end` */
   seek(start: number, end: number): boolean {
     let found = 0
     for (const cursor of this.#cursors) found += cursor.seek(start, end)
@@ -149,7 +149,7 @@ class Cursor {
     this.#row = list[0]?.from ?? 0
   }
 
-  /** Moves on to the first row at or after `start`; returns 1 if it lies before `end`, else 0. */
+  /** Moves on to the first row at or after `start`; returns 1 if it is before `end`, else 0. */
   seek(start: number, end: number): 0 | 1 {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]

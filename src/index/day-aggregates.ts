@@ -165,7 +165,7 @@ const FIRST_YEAR = 1970
 export class YearDays {
   /** Day i of the year is [edges[i], edges[i + 1]), epoch seconds; a day that the clock skips is empty. */
   readonly edges: Float64Array
-  /** Days [from, to) lie within the year in UTC; at most one day at either end does not. */
+  /** Days [from, to) are within the year in UTC; at most one day at either end is not. */
   readonly from: number
   readonly to: number
   readonly #rules: string

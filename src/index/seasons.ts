@@ -6,7 +6,7 @@ import { daysFromCivil, civilFromDays, DAY, daysInMonth, isLeapYear } from '../s
 import type { Aggregation } from './statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 
-/** First and last day of a season, at most a year long: an end before the start lies in the next year. */
+/** First and last day of a season, at most a year long: an end before the start is in the next year. */
 export interface SeasonDates {
   readonly startMonth: number
   readonly startDay: number

@@ -59,7 +59,7 @@ export function boundsOnGlobe(box: Bounds): Bounds {
 /** Degrees added around a circle against rounding: a tenth of a metre. */
 const MARGIN = 1e-6
 
-/** A box that holds all that lies within `km` of a position. */
+/** A box that holds all points within `km` of a position. */
 export function boundsAround(lat: number, lng: number, km: number): Bounds {
   const radius = km / EARTH_RADIUS_KM / RADIANS + MARGIN
   const [south, north] = [lat - radius, lat + radius]

@@ -24,7 +24,7 @@ export interface CivilDate {
   day: number
 }
 
-/** The date that lies `days` after 1970-01-01, from the year −399 on. */
+/** The date `days` after 1970-01-01, from the year −399 on. */
 export function civilFromDays(days: number): CivilDate {
   // `| 0` keeps V8 to integers: a date takes 24 ns, with `Math.floor` 60.
   const z = days + 719468 + 146097

@@ -11,7 +11,7 @@ import type { IndexedSnapshot } from '../dataset/view.ts'
 const LEAST_LIMIT_MS = 60_000
 /** A slow disk's speed; loading in slices while threads serve is faster. */
 const SLOWEST_BYTES_A_MS = 10_000
-/** Parts lie outside of this heap; the texts of 900,000 buoys, the most there can be, take 600. */
+/** Parts are outside of this heap; the texts of 900,000 buoys, the most there can be, take 600. */
 const HEAP_MIB = 1024
 
 /** Time limit for `bytes` of new parts. */

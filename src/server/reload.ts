@@ -12,7 +12,7 @@ import type { LogLine } from '../system/log.ts'
 
 /** Time between two polls of the folder. A watch on it usually notices sooner. */
 const POLL_INTERVAL_MS = 1000
-/** The pause after a refusal, doubled after each further one: parts may arrive after their manifest. */
+/** The pause after a first refusal, doubled after each further one: parts may arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 600_000
 /** Snapshots tried in a row: a builder that publishes a newer one may remove parts of the older one. */

@@ -61,7 +61,7 @@ export interface Server {
   readonly failed: Promise<string>
   /** Looks for a new snapshot at once; without it a new one is noticed within a second. */
   reload(): Promise<void>
-  /** Stops in good order: each connection is closed after its answer, within `drainTime`. */
+  /** Stops cleanly: each connection is closed after its answer, within `drainTime`. */
   stop(): Promise<void>
 }
 

@@ -32,7 +32,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
 
 const OF_SNAPSHOT = /^files-([0-9a-f]{24})\.json$/
 
-/** Name of the list that lies next to a snapshot. */
+/** Name of the list next to a snapshot. */
 export const snapshotList = (id: string): string => `files-${id}.json`
 
 /** The snapshot that a list belongs to; null for other files. */
@@ -110,7 +110,7 @@ export type ExportedNetwork = Guarded<typeof isNetwork>
 const isMonth = object({ month: like(MONTH), part: like(SHA256) })
 
 const MEMBERS = {
-  /** Always null: the files lie in a folder, which stays private. */
+  /** Always null: the files are in a folder, which stays private. */
   address: orNull(isText),
   snapshot: like(SNAPSHOT_ID),
   /** The data's time. */

@@ -9,7 +9,7 @@ import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from '
 /** Longer than any reader takes to load a snapshot. */
 const GRACE_SECONDS = 120
 
-/** What lies next to a manifest and goes with it: reports, states of sources, lists of exported files. */
+/** Files next to a manifest, which go with it: reports, states of sources, lists of exported files. */
 const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.jsonl?$/
 const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
 

@@ -78,7 +78,7 @@ export class ForecastSet {
     return this.#points.size
   }
 
-  /** The part and its number of rows. Points lie in the order of latitude, then longitude. */
+  /** The part and its number of rows. Points are in the order of latitude, then longitude. */
   part(): { part: Part; rows: number } {
     const points = [...this.#points.values()].sort((a, b) => a.lat - b.lat || a.lng - b.lng)
     const start = sums(points.map(({ time }) => time.length))

@@ -20,7 +20,7 @@ import {
 
 export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'
-/** The last month that a time can lie in. */
+/** The last month of a time. */
 const LAST_MONTH = monthOf(LAST_SECOND)
 /** Four single parts, two kinds of 1,634 months and one of 137 years, 200 bytes each, are 0.7 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20

@@ -24,7 +24,7 @@ const SLICE_MS = 0.2
 /** Less is read faster than a thread starts. */
 const WORTH_THREADS_BYTES = 64 * 2 ** 20
 const MAX_THREADS = 4
-/** Time of this thread's work before it hears the others. */
+/** Time of this thread's work before it gets messages of the others. */
 const OWN_SLICE_MS = 10
 
 /**

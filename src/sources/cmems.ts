@@ -58,7 +58,7 @@ interface Quantity {
   readonly variables: readonly (readonly [name: string, standardName: string])[]
   /** Standard names that fit the variables, as a pattern. */
   readonly fits: string
-  /** Depth of the best measurement and the deepest that counts, m: a thermocline may lie between. */
+  /** Depth of the best measurement and the deepest that counts, m: a thermocline may be between. */
   readonly depth: number
   readonly deepest?: number
 }

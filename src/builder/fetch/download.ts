@@ -155,7 +155,7 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   return { stream, bytes: () => bytes }
 }
 
-/** Refuses a file that was not asked for: error pages come with status 200, too. @throws RequestFault */
+/** Refuses a file that was not requested: error pages come with status 200, too. @throws RequestFault */
 async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)
   try {

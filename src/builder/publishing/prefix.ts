@@ -105,7 +105,7 @@ export class Prefix {
     throw new StoreError(`${this.address}/${MANIFEST_FILE}: the store does not show what was put there`)
   }
 
-  /** @throws BuildError where something lies there that no killed builder of ours left */
+  /** @throws BuildError where the prefix has an object that no killed builder of ours left */
   async expectEmpty(): Promise<void> {
     const { objects } = await this.store.list('')
     const other = objects.find(({ name }) => !isOurs(name))?.name

@@ -136,7 +136,7 @@ async function continueFrom(
   const plain = plainManifest(bytes)
   keepManifest(dir, id, plain, lock)
   const after = listKept(dir).at(-1)!.sequence
-  // A rollback that was asked for here and is not published yet stays.
+  // A rollback of this folder that is not published yet stays.
   if (readHold(dir) === null) {
     if (hold !== null) writeHold(dir, id, after, now, lock)
     publishManifest(dir, plain, lock)

@@ -18,7 +18,7 @@ import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.
 
 /**
  * The engine buffers answers without a body (HEAD, 204, 304) whether or not they are read. So each ends its
- * connection, in good order, with a chance that lets this many bytes pass on average.
+ * connection cleanly, with a probability that lets this many bytes pass on average.
  */
 const UNASKED_BYTES = 192 * 1024
 /** What the engine adds to a head: version, date, length and the like. */

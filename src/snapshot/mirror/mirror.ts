@@ -269,7 +269,7 @@ export class Mirror {
     return failing(`a fault of this program: ${error instanceof Error ? error.name : 'a value'}${at}`)
   }
 
-  /** Keeps what a look found, and logs what is new in it. */
+  /** Keeps the result of a look, and logs its news. */
   #report(found: Found): void {
     const { source, clock, log } = this.#options
     this.#state = found.state

@@ -25,7 +25,7 @@ const MAX_SHARED_BYTES = 64 * 2 ** 20
 /** Levels of nested folders, with the source's own: `latest_obs/2026/06/22`. */
 const MAX_LEVELS = 5
 
-/** Folders by what lies in them, as NDBC names them: files of a station, and of all stations at a time. '' is the source's own. */
+/** Folders by their files, as NDBC names them: files of a station, and of all stations at a time. '' is the source's own. */
 const STATION_FOLDERS = new Set(['stdmet', 'realtime2', '5day2'])
 const SHARED_FOLDERS = new Set(['', 'latest_obs', 'hourly2'])
 
@@ -96,7 +96,7 @@ async function findFiles(folder: string, report: Report): Promise<FoundFiles> {
   // A summary adds to the readings of its station and makes none.
   for (const name of others.sort((a, b) => Number(isSummary(a)) - Number(isSummary(b)))) {
     const identifier = identifierOf(basename(name))
-    // Other text files may lie in the folder itself: only a listed station makes one of them a data file.
+    // Other text files may be in the folder itself: only a listed station makes one of them a data file.
     const isData = folderOf(name) === '' ? known.has(identifier) : STATION_FOLDERS.has(folderOf(name))
     if (identifier === '' || (isSummary(name) ? !paths.has(identifier) : !isData)) ignored.push(name)
     else entryOf(paths, identifier, () => []).push(join(folder, name))

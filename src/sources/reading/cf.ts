@@ -39,7 +39,7 @@ const GOOD_MEANINGS: ReadonlySet<string> = new Set(
     'not_evaluated unknown'
   ).split(' '),
 )
-/** Meanings of flags that nobody has set. `no_qc_performed`, the word of Copernicus, is not good. */
+/** Meanings of flags that nobody has set. `no_qc_performed`, the word of Copernicus, is not among them. */
 const UNCHECKED: ReadonlySet<string> = new Set(['not_evaluated', 'unknown'])
 
 /** OceanSITES' table 2, also that of Copernicus and IMOS: good, probably good, changed, nominal, interpolated. */

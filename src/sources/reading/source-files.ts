@@ -21,7 +21,7 @@ export interface FolderListing {
   folders: string[]
 }
 
-/** What lies in `folder` and in those below it, down to as many levels; null if it is missing. */
+/** The files of `folder` and of folders below it, down to as many levels; null if it is missing. */
 export async function listFolder(folder: string, levels = 1): Promise<FolderListing | null> {
   const files: string[] = []
   const folders: string[] = []
@@ -56,7 +56,7 @@ function tooMany(folder: string): BuildError {
   return new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
 }
 
-/** What lies in a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing folder */
+/** The files of a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing folder */
 export async function listSource(kind: string, folder: string, levels = 1): Promise<FolderListing> {
   const listing = await listFolder(folder, levels)
   if (listing !== null) return listing

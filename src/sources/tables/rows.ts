@@ -44,7 +44,7 @@ export interface Form {
   open(bytes: Buffer, path: string, maps: readonly MappedTable[], file: FileReport): FoundTable[]
 }
 
-/** Reads the tables of a folder, with the list of stations that may lie beside them. */
+/** Reads the tables of a folder, with the list of stations that may be beside them. */
 export async function readFolder(
   form: Form,
   folder: string,
