@@ -196,7 +196,6 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['serve', '--trusted-proxy=10.0.0.0/8,::1'], 'one each time'],
     [['inspect'], 'inspect [options] <DIR> [ID]'],
     [['inspect', 'a', 'b', 'c'], '"c"'],
-    [['keys', 'issue'], '--owner'],
     [['keys', 'set-quota', 'k_0123456789', '1.5'], 'N: expected'],
     [['keys', 'issue', '--owner=a', '--json=1'], "unknown option '--json=1'"],
     [['keys', 'list', '--keys=redis://:secret@host/0'], '--keys: expected a path, s3://BUCKET/'],
