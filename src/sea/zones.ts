@@ -1,8 +1,8 @@
 /** Civil time of IANA zones; each keeps the offsets it asked of ICU (`Intl`), which is slow per sample. */
 import { HOUR, MINUTE } from './time.ts'
 
-/** Zones are kept per thread, some 45 KB each; there are about 600 names. */
-const KEPT_ZONES = 64
+/** Zones are kept per thread, some 45 KB each. There are about 600 names; the buoys of all oceans have some 80 zones. */
+const KEPT_ZONES = 256
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 // ICU's other three-letter names mislead: its BST is Dhaka, not London in summer.
