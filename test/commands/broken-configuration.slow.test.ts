@@ -58,7 +58,7 @@ test('A demo is never served in place of sources that give nothing yet: 503 unti
   const [, port] = await program.says(/listening on http:\S+:(\d+)/)
   const [, admin] = await program.says(/admin port on (\S+)/)
   const api = `http://127.0.0.1:${port}/v2`
-  assert.match(program.said, /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
+  assert.match(program.said, /^warning: the snapshot in \S+ was refused: .*made-up data.*$/m)
   const ready = await fetch(`${admin}/readyz`)
   assert.deepEqual([ready.status, (await fetch(`${api}/countries`)).status], [503, 503])
   const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: { access: string } }
