@@ -101,7 +101,7 @@ for (const line of readFileSync(buoysFile, 'utf8').trimEnd().split('\n')) {
   await pool.query(
     `INSERT INTO buoys SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
        (SELECT count(*) FROM readings WHERE buoy = $1), false, (SELECT max(time) FROM readings WHERE buoy = $1),
-       $13, ST_MakePoint($5, $4)::geography`,
+       ST_MakePoint($5, $4)::geography`,
     [id, slug, name, lat, lng, source, identifier, country, timezone, virtual, fold(name), fold(identifier)],
   )
 }
