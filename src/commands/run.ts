@@ -159,7 +159,7 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
 }
 
 /**
- * Builds the first snapshot of a folder. Resolves to why that failed, or to null.
+ * Builds the first snapshot of a folder. Resolves to why it failed, if it is to be tried again.
  * @throws Error where trying again later is of no use: the arguments are wrong, or no build is scheduled.
  */
 async function buildFirst(

@@ -294,9 +294,9 @@ export const readingSeries = operation({
   errors: ['bad_request', 'resource_not_found', 'validation_failed'],
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
   answer(view, query, [buoyId]) {
-    const asked = askedOf(view, query, buoyId)
-    if (!isShort(asked.asked)) return 'long'
-    const json = seriesJson(view, query, asked)
+    const series = askedOf(view, query, buoyId)
+    if (!isShort(series.asked)) return 'long'
+    const json = seriesJson(view, query, series)
     while (!json.next(view.fragments.writer));
     return undefined
   },

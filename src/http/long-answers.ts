@@ -154,7 +154,8 @@ export class LongAnswers {
     this.#due.delete(number)
     const sending = this.#answers.get(number)
     if (sending !== undefined && this.#send(number, sending)) this.#due.add(number)
-    for (const next of this.#due) return this.#sendSoon(next)
+    const [next] = this.#due
+    if (next !== undefined) this.#sendSoon(next)
   }
 
   /** @returns whether there is more to send, and room for it */

@@ -16,7 +16,7 @@ export interface ScheduleOptions {
   jitter: number
   /** Epoch seconds; null for none. A build that is overdue begins at once. */
   lastBuilt: number | null
-  /** How the build went that came before the schedule; null for none. */
+  /** The build before the schedule, and why it failed; null for none. */
   first?: { readonly failure: string | null } | null
   clock: () => number
   random: () => number
@@ -54,12 +54,13 @@ export class Schedule {
   constructor(options: ScheduleOptions) {
     this.#options = options
     const { clock, lastBuilt, first = null } = options
-    const failed = first !== null && first.failure !== null ? 1 : 0
+    const error = first?.failure ?? null
+    const failed = error === null ? 0 : 1
     this.state = {
       next_at: 0,
       running_since: null,
       last_at: first === null ? null : clock(),
-      last_error: first?.failure ?? null,
+      last_error: error,
       failures_in_row: failed,
       built: first === null ? 0 : 1 - failed,
       failed,

@@ -41,7 +41,7 @@ const SEED = 1
 const RECENT = 45 * DAY
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const PASSES = 10 * DAY
-/** Whole years of readings before the year of `--as-of`: ten complete seasons and one more, and those of most buoys. */
+/** Whole years of readings before the year of `--as-of`: ten complete seasons and one more of some buoys, fewer of most. */
 const HISTORY_YEARS = 11
 const USUAL_YEARS = 3
 /** Twenty years begin after 1970, and a week ahead fits 32 bits. */
