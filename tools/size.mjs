@@ -1,37 +1,41 @@
-// How much there is to read: `npm run size` prints lines and files of code room by room, and what a worker
-// imports, with their bounds; it fails where one is exceeded. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
+// How much there is to read: `npm run size` prints characters and files of code room by room, and what a worker
+// imports, with their bounds; it fails where one is exceeded, and warns where one is nearly reached. Characters,
+// since a bound in lines is met by squeezing lines. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const CODE = /\.(?:tsx?|mjs|js|css|wat)$/
+/** The texts of the pages in other languages: a translation is not more to understand. */
+const TRANSLATION = /^web\/explorer\/texts\/(?!en\.)/
 /** What there may be. */
 const BOUNDS = {
-  program: { lines: 55_000, files: 350 },
-  src: { lines: 46_500 },
-  web: { lines: 8600 },
-  worker: { lines: 16_000 },
-  tests: { lines: 47_000 },
-  tools: { lines: 9500 },
-  docs: { words: 30_000 },
+  program: { characters: 2_480_000, files: 410 },
+  web: { characters: 410_000 },
+  worker: { characters: 670_000 },
+  tests: { characters: 2_250_000 },
+  tools: { characters: 380_000 },
+  docs: { words: 33_000 },
   allDocs: { words: 38_000 },
 }
+/** Above this share of a bound the next change will not fit: something has to go first. */
+const NEAR = 0.97
 
-const linesOf = (file) => readFileSync(file, 'utf8').split('\n').length - 1
+const charactersOf = (file) => readFileSync(file, 'utf8').length
 
 function countedIn(...folders) {
   const tracked = execFileSync('git', ['ls-files', '-z', '--', ...folders], { encoding: 'utf8' })
   // A file that is deleted and not yet committed is still tracked.
   const files = tracked.split('\0').filter((file) => CODE.test(file) && existsSync(file))
-  return files.map((file) => ({ file, lines: linesOf(file) }))
+  return files.map((file) => ({ file, characters: charactersOf(file) }))
 }
 
 /** `src/handlers/chart.ts` is of `src/handlers/`; what lies in a folder itself is of that folder. */
 const roomOf = (file) => `${file.split('/').slice(0, -1).slice(0, 2).join('/')}/`
 
-const sum = (counted) => counted.reduce((total, { lines }) => total + lines, 0)
+const sum = (counted) => counted.reduce((total, { characters }) => total + characters, 0)
 
-async function workerLines() {
+async function workerFiles() {
   const worker = 'src/server/worker.ts'
   const { metafile } = await build({
     entryPoints: [worker],
@@ -44,7 +48,7 @@ async function workerLines() {
     logLevel: 'error',
   })
   const files = Object.keys(metafile.inputs).filter((file) => CODE.test(file))
-  return files.map((file) => ({ file, lines: linesOf(file) }))
+  return files.map((file) => ({ file, characters: charactersOf(file) }))
 }
 
 const wordsOf = (file) =>
@@ -66,31 +70,34 @@ let isOver = false
 
 /** A row of what has a bound: `found` has the same members. */
 function bounded(name, found, most) {
-  const over = Object.keys(most).filter((what) => found[what] > most[what])
-  if (over.length > 0) isOver = true
+  const shares = Object.entries(most).map(([what, count]) => found[what] / count)
+  const greatest = Math.max(...shares)
+  if (greatest > 1) isOver = true
   const bounds = Object.entries(most).map(([what, count]) => `${count} ${what}`)
+  const verdict = greatest > NEAR ? `near: ${(100 * greatest).toFixed(1)} %` : 'met'
   line(
     name,
-    found.lines ?? '',
+    found.characters ?? '',
     found.files ?? '',
     found.words ?? '',
     bounds.join(', '),
-    over.length > 0 ? 'over' : 'met',
+    greatest > 1 ? 'over' : verdict,
   )
 }
 
-const counts = (counted) => ({ lines: sum(counted), files: counted.length })
-const [src, web] = [countedIn('src'), countedIn('web')]
-line('Room', 'Lines', 'Files', 'Words', 'At most', '')
+const counts = (counted) => ({ characters: sum(counted), files: counted.length })
+const [src, web] = ['src', 'web'].map((folder) =>
+  countedIn(folder).filter(({ file }) => !TRANSLATION.test(file)),
+)
+line('Room', 'Characters', 'Files', 'Words', 'At most', '')
 line('---', '---:', '---:', '---:', '---', '---')
 const rooms = new Map()
 for (const one of [...src, ...web]) rooms.set(roomOf(one.file), [...(rooms.get(roomOf(one.file)) ?? []), one])
 for (const [room, counted] of [...rooms].sort(([, a], [, b]) => sum(b) - sum(a)))
   line(`\`${room}\``, sum(counted), counted.length, '', '', '')
 bounded('**program and pages**', counts([...src, ...web]), BOUNDS.program)
-bounded('`src/`, all of it', counts(src), BOUNDS.src)
 bounded('`web/`, all of it', counts(web), BOUNDS.web)
-bounded('what a worker imports', counts(await workerLines()), BOUNDS.worker)
+bounded('what a worker imports', counts(await workerFiles()), BOUNDS.worker)
 bounded('tests', counts(countedIn('test')), BOUNDS.tests)
 bounded(
   'tools, bench, deploy, clients',
