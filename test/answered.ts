@@ -181,7 +181,9 @@ export class AskedPath {
     this.path.handle(asked)
     const { reader } = asked
     if (reader !== null) {
-      for (; !reader.isOver; await turn()) if (reader.room <= 0) reader.take(ROOM)
+      for (; !reader.isOver; await turn()) {
+        if (reader.room <= 0) reader.take(ROOM)
+      }
     }
     return { ...answerOf(asked, url), isLater: reader !== null }
   }

@@ -138,8 +138,9 @@ function nameUnderWay({ name, details }) {
   const members = name.endsWith('.mjs') ? `/${basename(name, '.mjs').replaceAll('-', '/')}/` : name
   for (const [file, names] of underWay) {
     if (!file.includes(members)) continue
-    for (const test of names)
+    for (const test of names) {
       if (test !== file) process.stdout.write(`# Time was over within "${test}" of ${file}\n`)
+    }
   }
 }
 

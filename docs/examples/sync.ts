@@ -55,9 +55,10 @@ export async function sync(api: Groundswell, db: InstanceType<typeof sqlite.Data
     for await (const { until, buoys, readings } of api.changes(since())) {
       // All readings of a buoy that has just come are among the changes.
       if (buoys.length > 0) await takeBuoys(until, WHOLE)
-      for (const { buoy_id: buoy, change, reading } of readings)
+      for (const { buoy_id: buoy, change, reading } of readings) {
         if (change !== 'removed') db.run(PUT_READING, [buoy, ...READING.map((name) => reading[name])])
         else db.run('DELETE FROM readings WHERE buoy_id = ? AND time = ?', [buoy, reading.time])
+      }
       db.run('INSERT OR REPLACE INTO state VALUES (1, ?)', [until])
     }
   }
@@ -65,8 +66,9 @@ export async function sync(api: Groundswell, db: InstanceType<typeof sqlite.Data
   const fill = async (buoy: number, upto: string): Promise<void> => {
     const rows: Reading[] = []
     const from = upto === '' ? '1900-01-01' : new Date(Date.parse(upto) + 1000)
-    for await (const reading of api.readings(buoy, { snapshot: since(), since: from }))
+    for await (const reading of api.readings(buoy, { snapshot: since(), since: from })) {
       if (rows.push(reading) === CHUNK_ROWS) break
+    }
     const end = rows.length < CHUNK_ROWS ? WHOLE : rows[CHUNK_ROWS - 1].time
     db.run('DELETE FROM readings WHERE buoy_id = ? AND time > ? AND time <= ?', [buoy, upto, end])
     for (const reading of rows) db.run(PUT_READING, [buoy, ...READING.map((name) => reading[name])])

@@ -131,7 +131,9 @@ export class KnownKeys {
     if (!this.#addUp(authorization)) return -1
     const places = this.#places
     const place = this.#place()
-    for (let i = 0; i < SUMS; i++) if (places[place + i] !== this.#sums[i]) return -1
+    for (let i = 0; i < SUMS; i++) {
+      if (places[place + i] !== this.#sums[i]) return -1
+    }
     return places[place + SUMS] - 1
   }
 

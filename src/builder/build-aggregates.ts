@@ -95,7 +95,9 @@ async function makeYear(
     const { columns } = readUnchecked(out, entry)
     for (const id of columns.get('buoy') as Uint32Array)
       entryOf(buoys, id, () => beginDays(id, year, zones, known))
-    for (const time of columns.get('time') as Uint32Array) if (time > newest) newest = time
+    for (const time of columns.get('time') as Uint32Array) {
+      if (time > newest) newest = time
+    }
   }
   const filesOf = (entries: readonly PartEntry[], month: number): string =>
     partsOf(entries, month)

@@ -117,8 +117,9 @@ export class Collector implements Sink {
 
   networks(): Map<string, SourceInfo> {
     const merged = new Map<string, SourceInfo>()
-    for (const { networks } of this.#kept())
+    for (const { networks } of this.#kept()) {
       for (const [name, info] of networks) merged.set(name, { ...info, ...merged.get(name) })
+    }
     return merged
   }
 

@@ -19,7 +19,9 @@ export async function checkFolder(dir: string): Promise<string[]> {
   if (broken.size === 0) return faults
   // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
   const now = await namedParts(dir)
-  for (const [file, fault] of broken) if (now.parts.has(file)) faults.push(fault)
+  for (const [file, fault] of broken) {
+    if (now.parts.has(file)) faults.push(fault)
+  }
   return faults
 }
 

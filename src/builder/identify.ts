@@ -251,5 +251,7 @@ export function register(
 
 function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug
-  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
+  for (let n = 2; ; n++) {
+    if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
+  }
 }

@@ -193,9 +193,10 @@ class TableWriter {
   copyMeasured(rows: Rows, from: number, to: number): void {
     const isMeasured = (name: MeasureName, row: number): boolean =>
       rows.columns[name][row] !== MEASURES[name].missing
-    for (let row = from; row < to; row++)
+    for (let row = from; row < to; row++) {
       if (this.#measures.some((name) => isMeasured(name, row)))
         copyRow(this.#rows, this.#length++, rows, row, this.#measures)
+    }
   }
 
   endBuoy(id: number): void {
@@ -259,9 +260,10 @@ function merge(
   onTwice: (time: number) => unknown,
 ): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
-  for (const { rows, feed, from, to } of stretches)
+  for (const { rows, feed, from, to } of stretches) {
     for (let row = from; row < to; row++)
       candidates.push({ time: rows.time[row], feed, order: candidates.length, rows, row })
+  }
   candidates.sort((a, b) => a.time - b.time || a.feed - b.feed || b.order - a.order)
   const time = new Uint32Array(candidates.length)
   const columns = emptyColumns(candidates.length, names)
@@ -278,13 +280,16 @@ function merge(
       continue
     }
     kept = candidate
-    for (const name of names)
+    for (const name of names) {
       if (columns[name][length - 1] === MEASURES[name].missing) columns[name][length - 1] = codeOf(name)
+    }
   }
   return { rows: { time, columns }, from: 0, to: length }
 }
 
 export function isAscending(time: Uint32Array, from: number, to: number): boolean {
-  for (let row = from + 1; row < to; row++) if (time[row] <= time[row - 1]) return false
+  for (let row = from + 1; row < to; row++) {
+    if (time[row] <= time[row - 1]) return false
+  }
   return true
 }

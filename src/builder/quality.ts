@@ -140,7 +140,9 @@ export function countSuspect(
     countChanges(table, first, end, counts)
     countCalms(table, first, end, counts)
     countStuck(table, first, end, counts)
-    for (const reason of SUSPECT_REASONS) if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
+    for (const reason of SUSPECT_REASONS) {
+      if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
+    }
   }
 }
 

@@ -140,7 +140,9 @@ async function writeMonths(
   const doubt = takeDoubts(report)
   const changed = new Set(spool.months())
   // Months that may hold rows after the data's time.
-  for (const month of months.keys()) if (monthStart(month + 1) > asOf + 1) changed.add(month)
+  for (const month of months.keys()) {
+    if (monthStart(month + 1) > asOf + 1) changed.add(month)
+  }
   for (const month of changed) {
     const before: MonthRows[] = []
     for (const entry of months.get(month) ?? [])

@@ -55,7 +55,9 @@ export class ToolCall {
   async text(path: string, parameters: Parameters): Promise<string> {
     const query = new URLSearchParams()
     const given: Parameters = { ...parameters, snapshot: this.snapshot ?? undefined }
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value))
+    for (const [name, value] of Object.entries(given)) {
+      if (value !== undefined) query.set(name, String(value))
+    }
     try {
       return await this.#ask(`${this.#base}${path}?${query.toString()}`)
     } catch (error) {

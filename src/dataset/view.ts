@@ -52,7 +52,9 @@ export class OpenedViews {
 
   /** Lets go of all others. @returns the views of `ids` */
   hold(ids: readonly string[]): View[] {
-    for (const id of this.#views.keys()) if (!ids.includes(id)) this.#views.delete(id)
+    for (const id of this.#views.keys()) {
+      if (!ids.includes(id)) this.#views.delete(id)
+    }
     this.changes = this.changes.filter(({ since, until }) => ids.includes(since) && ids.includes(until))
     return ids.map((id) => this.#views.get(id)!)
   }

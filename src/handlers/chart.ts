@@ -299,7 +299,9 @@ function addHour(time: number, hour: number, series: readonly HourlySeries[]): v
 }
 
 function setHour(slot: number, hour: number, series: readonly HourlySeries[]): void {
-  for (const { has, slots, hourly } of series) if (has) slots[slot] = hourly[hour]
+  for (const { has, slots, hourly } of series) {
+    if (has) slots[slot] = hourly[hour]
+  }
 }
 
 function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {

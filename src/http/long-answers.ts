@@ -86,7 +86,9 @@ export class LongAnswers {
   /** Answers that wait for their first byte, and answers that are being sent. */
   get counts(): { waiting: number; begun: number } {
     let begun = 0
-    for (const { hasBegun } of this.#answers.values()) if (hasBegun) begun++
+    for (const { hasBegun } of this.#answers.values()) {
+      if (hasBegun) begun++
+    }
     return { waiting: this.#answers.size - begun, begun }
   }
 

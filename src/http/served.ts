@@ -108,8 +108,9 @@ export class HeldViews {
 
   /** Serves the last of `views`, oldest first, from now on; others leave. */
   hold(views: readonly View[], most: number): void {
-    for (const view of this.#views)
+    for (const view of this.#views) {
       if (!views.includes(view)) this.#unknown.set(view.dataset.snapshotId, -Infinity)
+    }
     this.#views = views
     this.#most = most
     // Kept answers may compare with a snapshot that has left (`since=ID`): all caches are new.

@@ -150,7 +150,9 @@ export class Aggregates {
     addStream(rows, streams, skipped, days, 1, value, target)
     addStream(rows, samples, skipped, days, 1, count, target)
     if (isDirection(measure)) {
-      for (let i = target; i < target + days; i++) if (value[i] === CANCELLED) value[i] = NO_VALUE
+      for (let i = target; i < target + days; i++) {
+        if (value[i] === CANCELLED) value[i] = NO_VALUE
+      }
       return
     }
     const [difference, sign] = DIFFERENCE[aggregation]

@@ -110,6 +110,8 @@ function rowWith({ measures }: MonthRows, name: MeasureName, from: number, to: n
   const { codes, mask } = measures[name]
   if (mask === 0) return -1
   const { missing } = MEASURES[name]
-  for (let row = from; row !== to; row += step) if (codes[row] !== missing) return row
+  for (let row = from; row !== to; row += step) {
+    if (codes[row] !== missing) return row
+  }
   return -1
 }

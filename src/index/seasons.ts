@@ -109,7 +109,9 @@ export function isShort(query: SeriesQuery): boolean {
   const { dates, startYear, endYear } = query
   const days = (endYear - startYear + 1) * seasonDays(dates, startYear).days
   if (days > MOST_DAYS_AT_ONCE) return false
-  for (let year = startYear; year <= endYear; year++) if (!isKnown(query, year)) return false
+  for (let year = startYear; year <= endYear; year++) {
+    if (!isKnown(query, year)) return false
+  }
   return true
 }
 
@@ -194,7 +196,9 @@ export class Series {
     for (let civil = year; civil <= last; civil++) this.#readYear(civil, first, days)
     this.#layOut(year)
     const { value, count } = this.#days
-    for (let day = 0; day < days; day++) if (count[day] > 0) this.#add(day, count[day], value[day])
+    for (let day = 0; day < days; day++) {
+      if (count[day] > 0) this.#add(day, count[day], value[day])
+    }
   }
 
   /** Reads the days of a calendar year that are in the season of `days` days from `first` on. */

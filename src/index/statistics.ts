@@ -30,7 +30,9 @@ export function hundredths(codes: Int32Array, n: number, aggregation: Aggregatio
     }
     case 'min': {
       let least = codes[0]
-      for (let i = 1; i < n; i++) if (codes[i] < least) least = codes[i]
+      for (let i = 1; i < n; i++) {
+        if (codes[i] < least) least = codes[i]
+      }
       return quotient(least, finer)
     }
     case 'max':
@@ -46,7 +48,9 @@ function quotient(p: number, q: number): number {
 
 function greatest(codes: Int32Array, n: number): number {
   let most = codes[0]
-  for (let i = 1; i < n; i++) if (codes[i] > most) most = codes[i]
+  for (let i = 1; i < n; i++) {
+    if (codes[i] > most) most = codes[i]
+  }
   return most
 }
 

@@ -142,7 +142,9 @@ export class LongQueue {
   /** Gives up what waits or takes too long. */
   expire(): void {
     const now = this.#options.clock()
-    for (const job of this.#waiting) if (now - job.askedAt > LONGEST_WAIT_MS) this.#giveUp(job)
+    for (const job of this.#waiting) {
+      if (now - job.askedAt > LONGEST_WAIT_MS) this.#giveUp(job)
+    }
     for (const job of [...this.#working, ...this.#idle]) {
       if (now - job.begunAt > Math.max(LONGEST_MS, job.made / LEAST_BYTES_PER_MS)) this.#giveUp(job)
     }
@@ -154,7 +156,9 @@ export class LongQueue {
 
   get #untaken(): number {
     let bytes = 0
-    for (const jobs of [this.#working, this.#idle]) for (const { made, taken } of jobs) bytes += made - taken
+    for (const jobs of [this.#working, this.#idle]) {
+      for (const { made, taken } of jobs) bytes += made - taken
+    }
     return bytes
   }
 
@@ -294,7 +298,9 @@ export class LongQueue {
 
 function countOf(jobs: ReadonlySet<Job>, client: number): number {
   let count = 0
-  for (const { request } of jobs) if (request.client === client) count++
+  for (const { request } of jobs) {
+    if (request.client === client) count++
+  }
   return count
 }
 

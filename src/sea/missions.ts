@@ -88,7 +88,9 @@ export function ownCycle(cycle: number, begin: number, end: number, passes: numb
 /** The pass with the crossing of the equator nearest to `time` (epoch seconds); null outside the phases. */
 export function passAt(phases: readonly OrbitPhase[], time: number): PassNumber | null {
   let current: OrbitPhase | null = null
-  for (const candidate of phases) if (candidate.from <= time) current = candidate
+  for (const candidate of phases) {
+    if (candidate.from <= time) current = candidate
+  }
   if (current === null || current.passes === 0) return null
   const { equator, cycle, pass, days, passes } = current
   const count = Math.round(((time - equator) * passes) / (days * DAY)) + pass - 1

@@ -44,7 +44,9 @@ function roundHalfUp(value: number): number {
 }
 
 function hasValue(codes: Codes, { missing }: Measure, length: number): boolean {
-  for (let row = 0; row < length; row++) if (codes[row] !== missing) return true
+  for (let row = 0; row < length; row++) {
+    if (codes[row] !== missing) return true
+  }
   return false
 }
 
@@ -84,7 +86,9 @@ export class RowBatch {
       this.#names = names
       this.#named = names.map((name) => this.columns[name])
     }
-    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) this.#named[i][row] = codes[i]
+    for (let i = 0; i < codes.length; i++) {
+      if (codes[i] !== NO_CODE) this.#named[i][row] = codes[i]
+    }
   }
 
   /** Adds all rows of another batch. */

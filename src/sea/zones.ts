@@ -67,7 +67,9 @@ export class Zone {
   /** An instant after `epoch` up to which the offset certainly stays what it is at `epoch`. */
   steadyUntil(epoch: number): number {
     const { starts } = this.#stretchAt(epoch)
-    for (const start of starts) if (start > epoch) return start
+    for (const start of starts) {
+      if (start > epoch) return start
+    }
     const next = starts[0] + STRETCH
     return next < INSTANTS ? next : Infinity
   }

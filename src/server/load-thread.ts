@@ -76,8 +76,12 @@ async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
   const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
   takenOver = done.forNext
   const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
-  for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
-  for (const [file, part] of takenOver.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+  for (const file of catalogs.keys()) {
+    if (!held.has(file)) catalogs.delete(file)
+  }
+  for (const [file, part] of takenOver.parts) {
+    if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+  }
   return { indexed: done.indexed }
 }
 

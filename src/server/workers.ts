@@ -97,7 +97,9 @@ export class Workers {
     const members = this.#ready()
     for (const member of members) member.isOpen = true
     const answers = await ask(members, { type: 'listen', port })
-    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+    for (const answer of answers) {
+      if (answer.status === 'rejected') throw answer.reason
+    }
   }
 
   send(message: ToWorker): void {

@@ -115,7 +115,9 @@ function* sideOf(
     // Earlier months make no buoy active.
     if (month < monthOf(Math.max(0, since))) continue
     const { buoys, start, time } = rowsOf(each)
-    for (let i = 0; i < buoys.length; i++) if (time[start[i + 1] - 1] >= since) active.add(buoys[i])
+    for (let i = 0; i < buoys.length; i++) {
+      if (time[start[i + 1] - 1] >= since) active.add(buoys[i])
+    }
     yield
   }
   return { catalog, catalogFile: part.entry.file, months, active }
@@ -124,7 +126,9 @@ function* sideOf(
 /** Buoys that come, go, or have another description. */
 function kindsOfBuoys(a: Side, b: Side): Map<number, Change> {
   const kinds = new Map<number, Change>()
-  for (const id of a.catalog.id) if (ordinalOf(b.catalog, id) === -1) kinds.set(id, REMOVED)
+  for (const id of a.catalog.id) {
+    if (ordinalOf(b.catalog, id) === -1) kinds.set(id, REMOVED)
+  }
   b.catalog.id.forEach((id, ordinal) => {
     const other = ordinalOf(a.catalog, id)
     if (other === -1) kinds.set(id, ADDED)

@@ -38,7 +38,9 @@ export function aggregatesPart(
   buoys: readonly AggregatedBuoy[],
 ): { part: Part; rows: number } {
   const zones = new Map<string, string>()
-  for (const { zone } of buoys) if (zone !== null) zones.set(zone.name, zone.rules)
+  for (const { zone } of buoys) {
+    if (zone !== null) zones.set(zone.name, zone.rules)
+  }
   const names = [...zones.keys()].sort()
   const place = new Map(names.map((name, i) => [name, i]))
   const writer = new StreamWriter(buoys.length)
@@ -50,7 +52,9 @@ export function aggregatesPart(
     first[i] = from
     days[i] = to - from
     for (const statistics of measures.values()) {
-      for (let day = from; day < to; day++) if (statistics.count[day] > 0) rows++
+      for (let day = from; day < to; day++) {
+        if (statistics.count[day] > 0) rows++
+      }
     }
     writer.buoy(i, measures, from, to)
   })
@@ -122,7 +126,9 @@ class StreamWriter {
   /** `values` has NaN where any value will do. */
   #stream(at: number, values: readonly number[]): void {
     let base = Infinity
-    for (const value of values) if (value < base) base = value
+    for (const value of values) {
+      if (value < base) base = value
+    }
     if (base === Infinity) return
     let step = 0
     let most = 0

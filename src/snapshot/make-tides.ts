@@ -11,8 +11,9 @@ import { type Part } from './snapshot-format.ts'
 /** Harbours ascend by identifier, the first of each. @throws BuildError for an unknown constituent */
 export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows: number } {
   const byIdentifier = new Map<string, HarbourRecord>()
-  for (const record of records)
+  for (const record of records) {
     if (!byIdentifier.has(record.identifier)) byIdentifier.set(record.identifier, record)
+  }
   const harbours = [...byIdentifier.values()].sort((a, b) => compareText(a.identifier, b.identifier))
   const moving = harbours.map(({ identifier, constituents }) =>
     constituents

@@ -97,7 +97,9 @@ function decodeColumns(
 function isFramed(bytes: Uint8Array, end: number, offset: number, size: number): boolean {
   const head = offset - BIN32_HEADER_BYTES
   if (head < end) return false
-  for (let at = end; at < head; at++) if (bytes[at] !== NIL) return false
+  for (let at = end; at < head; at++) {
+    if (bytes[at] !== NIL) return false
+  }
   return bytes[head] === BIN32 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(head + 1) === size
 }
 

@@ -169,9 +169,13 @@ class VirtualBuoys {
   /** Takes the pass of the points from `from` up to `to`; returns which buoys got a reading, and when. */
   observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
     const [near, boxes] = this.#nearby(track, from, to)
-    for (const [index, { heights }] of near) if (heights.length < MIN_POINTS) near.delete(index)
+    for (const [index, { heights }] of near) {
+      if (heights.length < MIN_POINTS) near.delete(index)
+    }
     // Single points describe a place better than the box around it.
-    for (const [index, box] of boxes) if (!near.has(index)) near.set(index, box)
+    for (const [index, box] of boxes) {
+      if (!near.has(index)) near.set(index, box)
+    }
     const observations: { buoy: number; time: number }[] = []
     for (const [index, { heights, time }] of near) {
       const readings = entryOf(this.#readings, index, () => new Map())
@@ -407,8 +411,9 @@ function joinTracks(files: readonly Track[]): Track {
   let isAscending = true
   for (const file of files.filter(({ time }) => time.length > 0).sort((a, b) => a.time[0] - b.time[0])) {
     for (const name of TRACK_COLUMNS) joined[name].set(file[name], at)
-    for (let i = at; i < at + file.time.length; i++)
+    for (let i = at; i < at + file.time.length; i++) {
       if (i > 0 && joined.time[i] <= joined.time[i - 1]) isAscending = false
+    }
     at += file.time.length
   }
   if (isAscending) return joined

@@ -240,8 +240,9 @@ function readPositions(
 /** Standard names by variable, in the order of the file; empty where a variable has none. */
 function namesOf(file: NetcdfFile): Map<string, string> {
   const names = new Map<string, string>()
-  for (const name of file.names)
+  for (const name of file.names) {
     if (!name.endsWith('_QC')) names.set(name, file.attributeOf(name, 'standard_name') ?? '')
+  }
   return names
 }
 
@@ -256,7 +257,9 @@ function candidatesOf(
   const found = new Set<string>()
   for (const [variable, standardName] of variables) {
     if (names.has(variable)) found.add(variable)
-    for (const [name, own] of names) if (own === standardName && !OWN_NAMES.has(name)) found.add(name)
+    for (const [name, own] of names) {
+      if (own === standardName && !OWN_NAMES.has(name)) found.add(name)
+    }
   }
   return [...found].filter((name) => !Object.hasOwn(columns, name))
 }

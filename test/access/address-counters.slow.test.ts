@@ -55,8 +55,12 @@ test('up to a million addresses in an hour have each their own count, in 48 MB t
   let second = 0
   const text = (at: number): string =>
     at % 2 === 0 ? ipv4Text(at * 4099) : `2001:${(at >>> 16).toString(16)}:${(at & 0xffff).toString(16)}::1`
-  for (let at = 0; at < count; at++) if (addresses.take(text(at), 2, NOON) === 1) fresh++
-  for (let at = 0; at < count; at++) if (addresses.take(text(at), 2, NOON + 1800) === 0) second++
+  for (let at = 0; at < count; at++) {
+    if (addresses.take(text(at), 2, NOON) === 1) fresh++
+  }
+  for (let at = 0; at < count; at++) {
+    if (addresses.take(text(at), 2, NOON + 1800) === 0) second++
+  }
   // Two may share a count by chance of the hash: once in hundreds of runs.
   assert.ok(fresh >= count - 2, `${fresh}`)
   assert.ok(second >= count - 2, `${second}`)

@@ -195,7 +195,9 @@ for (const [events, name] of [
 
 /** What Redis lacks is noticed, asked for, and told again. */
 async function settle(replicas: readonly Replica[]): Promise<void> {
-  for (let round = 0; round < 4; round++) for (const { quotas } of replicas) await quotas.exchange()
+  for (let round = 0; round < 4; round++) {
+    for (const { quotas } of replicas) await quotas.exchange()
+  }
 }
 
 test('Each call makes the next ones fewer on all replicas, and a used-up key stays so when Redis is emptied.', async (t) => {

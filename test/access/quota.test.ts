@@ -116,7 +116,9 @@ test('threads that meet a fresh bank together lose no call while it is zeroed', 
       const arrived = new Int32Array(workerData.gate)
       for (let hour = 0; hour < 200; hour++) {
         let granted = 0
-        for (let call = 0; call < 5; call++) if (counters.take(7, 1000, ${NOON} + hour * 3600) >= 0) granted++
+        for (let call = 0; call < 5; call++) {
+          if (counters.take(7, 1000, ${NOON} + hour * 3600) >= 0) granted++
+        }
         hits.push(granted)
         Atomics.add(arrived, 0, 1)
         if (hour % 2 === 1) while (Atomics.load(arrived, 0) < 4 * (hour + 2)) {}

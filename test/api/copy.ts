@@ -217,8 +217,12 @@ export class Follower {
       const [a, b] = [before.get(identifier), this.#world.get(identifier)]
       const [from, to] = [rows(a), rows(b)]
       let own = 0
-      for (const [time, text] of from) if (to.get(time) !== text) own++
-      for (const time of to.keys()) if (!from.has(time)) own++
+      for (const [time, text] of from) {
+        if (to.get(time) !== text) own++
+      }
+      for (const time of to.keys()) {
+        if (!from.has(time)) own++
+      }
       differing += own
       const isOther = a?.name !== b?.name || a?.lat !== b?.lat
       if (own > 0 || isOther) named.add(identifier)

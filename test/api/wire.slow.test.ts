@@ -171,9 +171,10 @@ for (const engine of SLOW_ENGINES) {
       await t.test(
         'Every example of every operation, as GET, HEAD and OPTIONS, by other methods, conditional, and without a key.',
         async () => {
-          for (const operation of operations)
+          for (const operation of operations) {
             for (const example of examplesOf(operation))
               await checkExample(operation, example, { keyed, keyless })
+          }
           const missing = await keyed.get('/buoys/no-such-buoy', { headers: { 'if-none-match': '*' } })
           assertRefused(missing, 404, 'resource_not_found')
           assertRefused(await keyless.get('/buoys?page=x'), 401, 'unauthorized')
@@ -275,12 +276,14 @@ for (const engine of SLOW_ENGINES) {
           }
           const words = ['%00', '%ff', '%', '%zz', '%2e%2e', '..', '-1', '1.5', '1e0', '$', '%f0%9f%8c%8a']
           const names = ['<script>', '%3Cscript%3E', "1'--", 'undefined', 'null', 'NaN', 'toString']
-          for (const operation of operations)
-            for (const { name } of operation.inPath)
+          for (const operation of operations) {
+            for (const { name } of operation.inPath) {
               for (const word of [...words, ...names, '9'.repeat(400), 'a'.repeat(8000)]) {
                 const reply = await keyed.get(strangeTarget(operation, name, word).slice('/v2'.length))
                 assertRefused(reply, 404, 'resource_not_found')
               }
+            }
+          }
         },
       )
 

@@ -259,7 +259,9 @@ test('A folder whose manifest is broken is not built into and loses no part, how
     const dir = newFolder()
     await build([fakeSource(SMALL_WORLD)], dir)
     // As a copy of the folder has it: without the manifests that are kept to go back to.
-    for (const file of readdirSync(dir)) if (file.startsWith('manifest-')) rmSync(join(dir, file))
+    for (const file of readdirSync(dir)) {
+      if (file.startsWith('manifest-')) rmSync(join(dir, file))
+    }
     writeFileSync(join(dir, MANIFEST_FILE), content)
     const before = hashes(dir)
     await assert.rejects(

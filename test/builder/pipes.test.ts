@@ -29,7 +29,9 @@ test('Builds and reports read no pipe and no device in the place of a kept manif
       cpSync(good, dir, { recursive: true })
       // A first build knows no part of the folder, and meets them when it writes its own.
       if (file === part)
-        for (const name of readdirSync(dir)) if (name.includes('manifest')) rmSync(join(dir, name))
+        for (const name of readdirSync(dir)) {
+          if (name.includes('manifest')) rmSync(join(dir, name))
+        }
       rmSync(join(dir, file), { force: true })
       put(join(dir, file))
       if (file === kept) assert.equal(listKept(dir)[0].manifest, null)

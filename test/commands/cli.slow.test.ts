@@ -92,9 +92,10 @@ test('A group without a command lists its commands, and the version is shown.', 
 })
 
 test('Help of a build names the kinds of sources.', () => {
-  for (const name of ['build', 'run'])
+  for (const name of ['build', 'run']) {
     for (const kind of Object.keys(KINDS))
       assert.match(helps.get(name)!.stdout, new RegExp(`^  ${kind} +\\S`, 'm'))
+  }
 })
 
 test('A keys file that is named and missing is a fault; the default one may be missing.', async (t) => {

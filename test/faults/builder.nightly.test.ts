@@ -46,7 +46,9 @@ test('A builder killed at any moment leaves a whole snapshot, and the next build
   }
   // As if the grace that young files have were over.
   const past = Date.now() / 1000 - 3600
-  for (const file of readdirSync(folder)) if (OWN_NAME.test(file)) utimesSync(join(folder, file), past, past)
+  for (const file of readdirSync(folder)) {
+    if (OWN_NAME.test(file)) utimesSync(join(folder, file), past, past)
+  }
   const id = await build(folder, step)
   assert.deepEqual(
     readdirSync(folder).filter((name) => !OWN_NAME.test(name)),

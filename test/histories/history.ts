@@ -223,8 +223,9 @@ export class History {
   #syncKept(keep: number, newest: { id: string } | undefined): void {
     const now = existsSync(this.#dir) ? listKept(this.#dir) : []
     const ids = new Set(now.map(({ id }) => id))
-    for (const { id, pinned } of this.#kept)
+    for (const { id, pinned } of this.#kept) {
       if (pinned || id === this.#published) assert.ok(ids.has(id), `${id} is gone`)
+    }
     const expected = this.#kept.filter(({ id }) => id !== newest?.id).slice(-keep + 1)
     if (keep > 1) for (const { id } of expected) assert.ok(ids.has(id), `${id} is gone in spite of --keep`)
     this.#kept = now
@@ -328,8 +329,9 @@ export class History {
       default:
         if (!this.#hasWholeRegistry()) break
         this.#record('lost folder')
-        for (const file of readdirSync(this.#dir))
+        for (const file of readdirSync(this.#dir)) {
           if (file !== 'registry.jsonl') rmSync(join(this.#dir, file), { recursive: true })
+        }
         this.#kept = []
         this.#published = null
         this.#hold = null

@@ -99,9 +99,12 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
   const points = new Map<number, PointWord>()
   const harbours = new Map<string, string>()
   for (const word of words.values()) {
-    for (const [lat, point] of word.points)
+    for (const [lat, point] of word.points) {
       if (point.run > (points.get(lat)?.run ?? -1)) points.set(lat, point)
-    for (const [harbour, by] of word.harbours) if (!harbours.has(harbour)) harbours.set(harbour, by)
+    }
+    for (const [harbour, by] of word.harbours) {
+      if (!harbours.has(harbour)) harbours.set(harbour, by)
+    }
   }
   return {
     asOf,

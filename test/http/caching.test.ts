@@ -261,9 +261,10 @@ test('Asked again and again, a request gets what it gets without a cache, whatev
             const requestId = /"request_id":"[^"]*"/
             assert.equal(is.status, due.status, target)
             assert.equal(is.text.replace(requestId, ''), due.text.replace(requestId, ''), target)
-            for (const name of Object.keys({ ...is.headers, ...due.headers }))
+            for (const name of Object.keys({ ...is.headers, ...due.headers })) {
               if (name !== 'x-request-id')
                 assert.equal(is.headers[name], due.headers[name], `${target} ${i} ${name}`)
+            }
           }
         }
       }

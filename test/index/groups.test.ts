@@ -91,6 +91,7 @@ test('A source is found by its name, its label and its aliases, whatever the cas
     ['third', [2]],
     ['ND|France||-', []],
   ]
-  for (const [texts, ordinals] of cases)
+  for (const [texts, ordinals] of cases) {
     for (const text of texts.split('|')) assert.deepEqual(found(text), ordinals, text)
+  }
 })

@@ -216,7 +216,9 @@ const stream = (response: ServerResponse, text: string): ServerResponse => {
 /** The first `count` events. */
 async function take(events: AsyncIterable<SnapshotEvent>, count: number): Promise<string[]> {
   const ids: string[] = []
-  for await (const { snapshot } of events) if (ids.push(snapshot) === count) break
+  for await (const { snapshot } of events) {
+    if (ids.push(snapshot) === count) break
+  }
   return ids
 }
 

@@ -98,7 +98,9 @@ test('Every field of an answer has a description, and every measurement a unit.'
     }
     // A member may itself be called `properties`, as in GeoJSON.
     for (const field of Object.values(properties)) look(field, `${path}.properties`)
-    for (const [key, part] of Object.entries(schema)) if (key !== 'properties') look(part, `${path}.${key}`)
+    for (const [key, part] of Object.entries(schema)) {
+      if (key !== 'properties') look(part, `${path}.${key}`)
+    }
   }
   look(components.schemas, 'schemas')
 })

@@ -335,5 +335,7 @@ test('A query may ask for another form by the names of forms alone, encoded or n
     assert.ok(mayShape(`%${name.charCodeAt(0).toString(16)}${name.slice(1)}=1`), `${name}, encoded`)
   }
   const others = ROUTED.flatMap(({ parameters }) => Object.keys(parameters))
-  for (const name of new Set(others)) if (name !== 'include') assert.ok(!mayShape(`${name}=1`), name)
+  for (const name of new Set(others)) {
+    if (name !== 'include') assert.ok(!mayShape(`${name}=1`), name)
+  }
 })

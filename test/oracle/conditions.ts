@@ -342,8 +342,9 @@ export function forecast(buoys: Known[], { parameters }: Asked, world: World): A
 function turnsOf(harbour: Harbour, from: number, to: number): Check {
   const halves: number[] = []
   const timeOf = (half: number): number => (half / 2 + harbour.phase / 360) * 12 * HOUR
-  for (let half = Math.floor((from / 12 / HOUR - harbour.phase / 360) * 2); timeOf(half) <= to + 2; half++)
+  for (let half = Math.floor((from / 12 / HOUR - harbour.phase / 360) * 2); timeOf(half) <= to + 2; half++) {
     if (timeOf(half) >= from - 2) halves.push(half)
+  }
   return (got) => {
     const list = got as JsonObject[]
     const isEnd = (half: number): boolean => [from, to].some((end) => Math.abs(timeOf(half) - end) <= 2)

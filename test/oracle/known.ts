@@ -161,11 +161,13 @@ function rowsInOrder(record: WorldBuoy, asOf: number): WorldRow[] {
     if (row.time > asOf) continue
     const turned = { ...row }
     // North is 0.
-    for (const name of ['direction', 'windDirection', 'swellDirection', 'windWaveDirection'] as const)
+    for (const name of ['direction', 'windDirection', 'swellDirection', 'windWaveDirection'] as const) {
       if (turned[name] === 360) turned[name] = 0
+    }
     // No wave has a period of 0 s.
-    for (const name of ['period', 'peakPeriod', 'swellPeriod', 'windWavePeriod'] as const)
+    for (const name of ['period', 'peakPeriod', 'swellPeriod', 'windWavePeriod'] as const) {
       if (turned[name] === 0) turned[name] = null
+    }
     byTime.set(row.time, turned)
   }
   return [...byTime.values()].toSorted((a, b) => a.time - b.time)

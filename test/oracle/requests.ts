@@ -87,7 +87,9 @@ function requestsOf(
   const paths = typeof path === 'string' ? fc.constant({ path }) : path
   return fc.tuple(paths, shuffled).map(([{ path: asked, ...ids }, list]) => {
     const parameters = new Map<string, string>()
-    for (const { name, value } of list) if (value !== undefined && value !== '') parameters.set(name, value)
+    for (const { name, value } of list) {
+      if (value !== undefined && value !== '') parameters.set(name, value)
+    }
     const query = list.map(({ raw }) => raw).join('&')
     return {
       url: query === '' ? asked : `${asked}?${query}`,

@@ -25,8 +25,9 @@ function lineOf(row: Row | WorldRow, names: readonly string[]): string {
 test('Every row of real files of NDBC and Candhis comes out as a naive reading of them says.', async (t) => {
   // Without the newest rows of a thousand stations, which are of other years.
   const ndbc = temporaryFolder(t)
-  for (const name of readdirSync(join(DATA, 'ndbc')))
+  for (const name of readdirSync(join(DATA, 'ndbc'))) {
     if (name !== 'latest_obs') symlinkSync(join(DATA, 'ndbc', name), join(ndbc, name))
+  }
   const candhis = join(DATA, 'candhis')
   const read = [await record(openNdbc, ndbc), await record(openCandhis, candhis)]
   const expected = readBuoys({ ndbc, candhis })
@@ -42,11 +43,12 @@ test('Every row of real files of NDBC and Candhis comes out as a naive reading o
     const names = Object.keys(rows[0]).filter((key) => key !== 'time')
     const merged = new Map<number, Row>()
     // At one time the archive counts, and the other feed fills what it has not.
-    for (const feed of [1, 0])
+    for (const feed of [1, 0]) {
       for (const row of found.rows.get(`${identifier}/${feed}`) ?? []) {
         const time = Date.parse(row.time) / 1000
         merged.set(time, { ...merged.get(time), ...row })
       }
+    }
     for (const row of rows) {
       const got = merged.get(row.time)
       assert.equal(

@@ -112,8 +112,9 @@ test('All spellings in use name the same constituent.', () => {
     ['MTM', 'Mtm', 'MFM'],
     ['SK3', 'R3'],
   ]
-  for (const [name, ...others] of spellings)
+  for (const [name, ...others] of spellings) {
     for (const other of others) assert.deepEqual(constituentOf(other), known(name), other)
+  }
 })
 
 test('Names of no constituent are not known.', () => {

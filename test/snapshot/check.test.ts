@@ -235,7 +235,9 @@ test('A month of weather that breaks a rule is refused.', async () => {
 test('A year of aggregates that breaks a rule is refused.', async () => {
   const streamOf = (part: Part, width: number): number => {
     const streams = column(part, 'streams')
-    for (let at = 0; at < streams.length; at += 4) if (streams[at + 2] === width) return at
+    for (let at = 0; at < streams.length; at += 4) {
+      if (streams[at + 2] === width) return at
+    }
     return assert.fail(`no stream of ${width} bytes`)
   }
   const spoilStream =

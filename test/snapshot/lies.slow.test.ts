@@ -90,7 +90,9 @@ class Scene {
       harm.push(...faults.map((fault) => `${served === null ? 'at a start' : 'at a swap'}: ${fault}`))
     }
     const own = new Set(this.#served?.parts.map(({ entry }) => entry.file))
-    for (const file of files.keys()) if (!own.has(file)) rmSync(join(this.dir, file))
+    for (const file of files.keys()) {
+      if (!own.has(file)) rmSync(join(this.dir, file))
+    }
     return harm
   }
 

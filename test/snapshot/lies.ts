@@ -242,7 +242,9 @@ const inTree = (weight: number, what: string, most: number, bound: number): Lie 
 
 const headerEnd = (bytes: Uint8Array): number => {
   // The padding before the first column begins where the header ends; bits of the header matter most.
-  for (let at = 1; at < bytes.length; at++) if (bytes[at] === 0xc0 && bytes[at + 1] === 0xc0) return at
+  for (let at = 1; at < bytes.length; at++) {
+    if (bytes[at] === 0xc0 && bytes[at + 1] === 0xc0) return at
+  }
   return bytes.length
 }
 

@@ -224,6 +224,7 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
       new RegExp(`${name}: .*(leads to another file|put together from others)`),
     )
   const files = readdirSync(out).map((name) => readFileSync(join(out, name), 'latin1'))
-  for (const text of [...files, log.join(''), JSON.stringify(document)])
+  for (const text of [...files, log.join(''), JSON.stringify(document)]) {
     for (const word of [mark, 'PATH=', hostname()]) assert.ok(!text.includes(word), word)
+  }
 })

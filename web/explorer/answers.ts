@@ -153,7 +153,9 @@ export class Answers {
 
   /** Forgets failures, so that the next drawing asks again. */
   forgetFailures(): void {
-    for (const [address, { state }] of this.#kept) if (state === 'failed') this.#kept.delete(address)
+    for (const [address, { state }] of this.#kept) {
+      if (state === 'failed') this.#kept.delete(address)
+    }
   }
 
   /** From here on the calls of `get` are what the page is drawn from. */
@@ -167,7 +169,9 @@ export class Answers {
    * forgotten. `withFirst` is false where the page knows that there is no new snapshot.
    */
   refresh(change: (address: string) => boolean, withFirst = true): void {
-    for (const address of this.#kept.keys()) if (!this.#used.has(address)) this.#kept.delete(address)
+    for (const address of this.#kept.keys()) {
+      if (!this.#used.has(address)) this.#kept.delete(address)
+    }
     for (const [i, address] of [...this.#used].entries()) {
       if ((i === 0 && withFirst) || change(address)) void this.#ask(address)
     }

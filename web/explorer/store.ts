@@ -49,7 +49,9 @@ export const units = computed(() => parseUnits(unitsText.value) as Units)
 
 export const favourites = signal(keptFavourites())
 // A favourite place has its name also where only the address leads to it.
-for (const { slug, name } of favourites.peek()) if (!placeNames.has(slug)) placeNames.set(slug, name)
+for (const { slug, name } of favourites.peek()) {
+  if (!placeNames.has(slug)) placeNames.set(slug, name)
+}
 /** The text in the search box. */
 export const query = signal('')
 /** What is wrong with the connection, or null. */

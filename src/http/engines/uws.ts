@@ -118,7 +118,9 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   #valuesOf(name: HeaderName): readonly string[] {
     let values: string[] | null = null
-    for (let i = 0; i < this.#headers; i++) if (this.#names[i] === name) (values ??= []).push(this.#values[i])
+    for (let i = 0; i < this.#headers; i++) {
+      if (this.#names[i] === name) (values ??= []).push(this.#values[i])
+    }
     return values ?? NONE
   }
 

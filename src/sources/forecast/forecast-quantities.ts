@@ -114,7 +114,9 @@ export function quantitiesOf(
   if (heights.length > 1 && heights.every((height) => height === 0)) {
     // Models have waves of 0 m on land.
     doubt('land', `${series.lat} ${series.lng}`)
-    for (const name of FORECAST_NAMES) if (!name.startsWith('wind')) quantities.delete(name)
+    for (const name of FORECAST_NAMES) {
+      if (!name.startsWith('wind')) quantities.delete(name)
+    }
   }
   if (quantities.size === 0) file.skipped(NOTHING_USED)
   return quantities

@@ -193,6 +193,7 @@ function joinSummaries({ rows, files }: StationRows, sent: RowBatch, station: st
     else if (known === undefined || away(known, nearest) > away(summary, nearest))
       joined.set(nearest, summary)
   }
-  for (const [row, summary] of joined)
+  for (const [row, summary] of joined) {
     for (const name of SWELL_NAMES) columns[name][row] = rows.columns[name][summary]
+  }
 }

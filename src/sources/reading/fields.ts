@@ -73,7 +73,9 @@ export function splitSeparated(bytes: Uint8Array, from: number, separator: numbe
         fields.fault = 'a quote is not closed'
         break
       }
-      for (let inner = at; inner < close; inner++) if (bytes[inner] === LF) fields.lines++
+      for (let inner = at; inner < close; inner++) {
+        if (bytes[inner] === LF) fields.lines++
+      }
       start = at + 1
       end = close
       at = close + 1

@@ -198,7 +198,9 @@ function readVariable(
     return isValid === null || isValid(values[index], value) ? value : NaN
   }
   if (isValid !== null) {
-    for (let i = 0; i < values.length; i++) if (!Number.isNaN(at(i)) && Number.isNaN(checked(i))) invalid++
+    for (let i = 0; i < values.length; i++) {
+      if (!Number.isNaN(at(i)) && Number.isNaN(checked(i))) invalid++
+    }
   }
   const [along = ''] = shape.length === 2 ? found.get_attached_scales(0) : []
   const units = text('units')

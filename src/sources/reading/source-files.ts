@@ -235,7 +235,9 @@ function excessOf(bytes: Uint8Array): string | null {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === QUOTE) {
-      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) {
+        if (bytes[at] === BACKSLASH) at++
+      }
     } else if (byte === COMMA) values++
     else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
       values++

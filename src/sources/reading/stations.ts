@@ -159,7 +159,9 @@ const { significantHeight: HEIGHT, period: PERIOD } = MEASURES
 /** 1 where each time is later than the one before, -1 where each is earlier, else 0. */
 export function directionOf(time: ArrayLike<number>, length: number): number {
   const direction = length > 1 ? Math.sign(time[1] - time[0]) : 1
-  for (let i = 2; i < length; i++) if (Math.sign(time[i] - time[i - 1]) !== direction) return 0
+  for (let i = 2; i < length; i++) {
+    if (Math.sign(time[i] - time[i - 1]) !== direction) return 0
+  }
   return direction
 }
 

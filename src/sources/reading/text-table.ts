@@ -174,7 +174,9 @@ export class TextTable implements OpenTable {
   /** Whether there is a field for each name, and nothing after the last one. */
   #isRow(): boolean {
     const { starts, ends, count } = this.fields
-    for (let i = this.labels.length; i < count; i++) if (starts[i] !== ends[i]) return false
+    for (let i = this.labels.length; i < count; i++) {
+      if (starts[i] !== ends[i]) return false
+    }
     return count >= this.labels.length
   }
 

@@ -117,7 +117,9 @@ export function valueColumn(
 
 /** Whether a value marks "missing". A marker kept as a 32-bit float is written with seven digits, here and there differently. */
 export function isMissing({ missing }: ValueColumn, value: number): boolean {
-  for (const marker of missing) if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return true
+  for (const marker of missing) {
+    if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return true
+  }
   return false
 }
 

@@ -87,7 +87,9 @@ export function layoutOf(
     const field = chosen.get(name)
     return field === undefined ? [] : (measuredColumn(name, field, found, doubt) ?? [])
   })
-  for (const value of Object.values(values)) if (value?.quality !== undefined) columnOf(value.quality.at)
+  for (const value of Object.values(values)) {
+    if (value?.quality !== undefined) columnOf(value.quality.at)
+  }
 
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
   const ownColumn = cfRole >= 0 ? cfRole : fieldOf('station', labels)
@@ -117,7 +119,9 @@ export function layoutOf(
     measured,
     place: placeOf(info),
   }
-  for (const label of labels) if (Number(attribute(label, 'scale_factor') || 1) !== 1) doubt('scaled', label)
+  for (const label of labels) {
+    if (Number(attribute(label, 'scale_factor') || 1) !== 1) doubt('scaled', label)
+  }
   if (lacking.length > 0 && found.look !== null)
     return `the header lacks ${lacking.map((at) => JSON.stringify(at)).join(', ')}; it has ${labels.join(', ')}`
   if (labels.length > 0 && measured.length > 0) doubt('columns', accountOf(layout, labels))
@@ -169,8 +173,9 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
   if (look !== null) {
     const probe = look()
     const texts: string[] = []
-    for (let row = 0; probe?.next() === true; row++)
+    for (let row = 0; probe?.next() === true; row++) {
       if (row < LOOKED_AT || row % ONE_IN === 0) texts.push(textOf(probe, fields))
+    }
     if (given === undefined && timeUnit(own) === null) {
       const formats = formatsOf(texts)
       if (texts.length > 0 && formats.length !== 1) return unknownFormat(labels[first], formats, texts)

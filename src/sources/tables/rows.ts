@@ -162,7 +162,9 @@ class Rows {
       )
     }
     file.rows(understood)
-    for (const { column, isFound } of measured) if (isFound) this.#found.add(column.name)
+    for (const { column, isFound } of measured) {
+      if (isFound) this.#found.add(column.name)
+    }
   }
 
   /** Takes in the rows of a file that counts. @throws BuildError for more rows than can wait */
@@ -177,7 +179,9 @@ class Rows {
   doubtAbsent(tables: readonly MappedTable[]): void {
     const given = tables.flatMap(({ values = {} }) => Object.entries(values))
     const names = given.flatMap(([name, value]) => (value === null ? [] : [name as MeasureName]))
-    for (const name of new Set(names)) if (!this.#found.has(name)) takeDoubts(this.#report)('absent', name)
+    for (const name of new Set(names)) {
+      if (!this.#found.has(name)) takeDoubts(this.#report)('absent', name)
+    }
   }
 
   /** @param file the last one, in which is counted what is skipped of rows that are put together */

@@ -335,7 +335,7 @@ const listOf = (name: string): FileList => ({
 test('A list comes back through its bytes, and one that lies is refused in one sentence.', () => {
   for (const name of ['', 'Météo', '"\u0000'])
     assert.deepEqual(decodeList(encodeList(listOf(name)), 'x'), listOf(name))
-  for (const field of ['path', 'kind', 'format', 'network', 'month', 'rows', 'bytes', 'sha256', 'start'])
+  for (const field of ['path', 'kind', 'format', 'network', 'month', 'rows', 'bytes', 'sha256', 'start']) {
     for (const lie of ['../x', -1, 1.5, {}, 'readings/../../x.parquet', true, undefined]) {
       const document = JSON.parse(encodeList(listOf('a')).toString()) as {
         files: { [field: string]: unknown }[]
@@ -343,5 +343,6 @@ test('A list comes back through its bytes, and one that lies is refused in one s
       document.files[0][field] = field === 'network' && typeof lie === 'string' ? 7 : lie
       assert.throws(() => decodeList(Buffer.from(JSON.stringify(document)), 'x'), BuildError, field)
     }
+  }
   fc.assert(fc.property(fc.uint8Array(), (bytes) => assert.throws(() => decodeList(bytes, 'x'), BuildError)))
 })

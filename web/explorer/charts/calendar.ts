@@ -47,7 +47,9 @@ export function usual(years: readonly SeriesYear[], length: number): Usual | nul
   if (used.length < LEAST_YEARS) return null
   const values = Array.from({ length }, (): number[] => [])
   for (const { points } of used) {
-    for (const { bucket_index: at, value } of points) if (value !== null) values[at - 1]?.push(value)
+    for (const { bucket_index: at, value } of points) {
+      if (value !== null) values[at - 1]?.push(value)
+    }
   }
   for (const list of values) list.sort((a, b) => a - b)
   const share = (part: number): (number | null)[] =>

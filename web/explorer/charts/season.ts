@@ -96,6 +96,8 @@ function yearLines({ all, year, against, nameOf }: SeasonView, count: number): L
 
 function valuesOf(year: SeriesYear | undefined, length: number): (number | null)[] {
   const values = Array.from<number | null>({ length }).fill(null)
-  for (const { bucket_index: at, value } of year?.points ?? []) if (at <= length) values[at - 1] = value
+  for (const { bucket_index: at, value } of year?.points ?? []) {
+    if (at <= length) values[at - 1] = value
+  }
   return values
 }
