@@ -1,7 +1,7 @@
 /**
- * What a request costs inside, without a socket: the whole request path (route, query, handler, bytes) of the compiled
- * program, with the answer cache off and parameters drawn at random over all of the data. `npm run bench:micro [-- NAME]`
- * runs all cases, or those whose name contains NAME.
+ * What a request costs inside, without a socket: the whole request path (route, query, handler, bytes) of the
+ * compiled program, with the answer cache off and parameters drawn at random over all of the data. `npm run
+ * bench:micro [-- NAME]` runs all cases, or those whose name contains NAME.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -108,7 +108,9 @@ function casesOf({ dataset: { catalog, readings, asOf } }, random) {
   }
 }
 
-/** The way of a request over `view`: every operation is public, no answer is kept, and nobody makes long ones. */
+/**
+ * The way of a request over `view`: every operation is public, no answer is kept, and nobody makes long ones.
+ */
 function pathWithoutSocket(view) {
   const long = new LongAnswers()
   long.connect({ postMessage() {}, on() {} })

@@ -152,7 +152,10 @@ export function keysOf(keys: readonly (string | Uint8Array)[]): KeyRing {
 export class AskedPath {
   readonly path: PathHere
 
-  /** `keys`: texts of good keys, each with a quota of a million. `soon`: when long answers are made, by default at once. */
+  /**
+   * `keys`: texts of good keys, each with a quota of a million. `soon`: when long answers are made, by
+   * default at once.
+   */
   constructor(
     view: View,
     options: Partial<Omit<RequestPathOptions, 'long'>> = {},

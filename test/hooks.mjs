@@ -1,5 +1,6 @@
-// Hooks of Node's module loader, which give what `compile.mjs` has made of a TypeScript file. The file keeps its
-// address, by which it finds its neighbours. Node starts each test file anew, which takes twice as long with tsx.
+// Hooks of Node's module loader, which give what `compile.mjs` has made of a TypeScript file. The file keeps
+// its address, by which it finds its neighbours. Node starts each test file anew, which takes twice as long
+// with tsx.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

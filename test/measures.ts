@@ -1,4 +1,6 @@
-/** The measures as they have to be, written out again so that a change of scale or limit in the product shows. */
+/**
+ * The measures as they have to be, written out again so that a change of scale or limit in the product shows.
+ */
 import type { MeasureName } from '../src/sea/columns.ts'
 
 /** Codes per unit, least and greatest value in units, in the order of the columns. */

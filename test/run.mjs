@@ -1,6 +1,7 @@
-// Runs the tests: `node test/run.mjs [--tier=fast|slow|nightly] [PART…]`, those of a tier, or those whose path
-// contains one of the parts, or all. The name of a file says its tier: `x.slow.test.ts`, `x.nightly.test.ts`,
-// and `x.test.ts` for the fast one. At the end stand the files that took longest, and what was left out.
+// Runs the tests: `node test/run.mjs [--tier=fast|slow|nightly] [PART…]`, those of a tier, or those whose
+// path contains one of the parts, or all. The name of a file says its tier: `x.slow.test.ts`,
+// `x.nightly.test.ts`, and `x.test.ts` for the fast one. At the end stand the files that took longest, and
+// what was left out.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +19,10 @@ import { compileInto } from './compile.mjs'
  * end of a server, for the next second of a quota.
  */
 const CONCURRENCY = { fast: 4, slow: 6, nightly: 3 }
-/** These begin first, in this order, since they take longest: otherwise one core would wait for them at the end. */
+/**
+ * These begin first, in this order, since they take longest: otherwise one core would wait for them at the
+ * end.
+ */
 const FIRST = [
   'test/package/',
   'test/web/',
@@ -35,9 +39,10 @@ const FIRST = [
 /** A file's place among those; behind them for all others. */
 const rankOf = (file) => FIRST.findIndex((start) => file.startsWith(start)) + 1 || FIRST.length + 1
 /**
- * Fast files run in one process for each folder: Node would begin and load the same modules for each anew, which takes
- * half a second. Those that start a server wait for it, and have a process of their own. So has a file that waits for
- * something before it has its tests: Node would call its `after` as soon as the tests of the others have ended.
+ * Fast files run in one process for each folder: Node would begin and load the same modules for each anew,
+ * which takes half a second. Those that start a server wait for it, and have a process of their own. So has a
+ * file that waits for something before it has its tests: Node would call its `after` as soon as the tests of
+ * the others have ended.
  */
 const ALONE = /\b(startLive|startProgram|runCli)\w*\(|^(const .*)?\bawait /m
 const SLOWEST = 10
@@ -45,8 +50,8 @@ const SLOWEST = 10
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
 
 /**
- * A process that does not end, such as by a timer that a failed test has left, fails, and the tests that it was at are
- * named. Long forms take hours. The limits are those of two quiet cores.
+ * A process that does not end, such as by a timer that a failed test has left, fails, and the tests that it
+ * was at are named. Long forms take hours. The limits are those of two quiet cores.
  */
 const LONGEST_FILE_MS = { fast: 600_000, slow: 600_000 }
 const LONGEST_FORM_MS = 7_200_000
@@ -62,7 +67,10 @@ function slowness() {
 }
 
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
-/** Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both engines. */
+/**
+ * Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both
+ * engines.
+ */
 const DOES_MORE = /\brounds\(|\b(SLOW_ENGINES|BY_NIGHT)\b|'\.\/browser\.ts'/
 const isOf = (tier, file) =>
   tierOf(file) === tier || (tier === 'nightly' && DOES_MORE.test(readFileSync(file, 'utf8')))

@@ -1,5 +1,5 @@
-// Builds the program into `dist/` for `build.mjs`. Plain JavaScript, because it runs before anything is compiled.
-// Types are checked by `npm run typecheck`, not here.
+// Builds the program into `dist/` for `build.mjs`. Plain JavaScript, because it runs before anything is
+// compiled. Types are checked by `npm run typecheck`, not here.
 import { build } from 'esbuild'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -82,8 +82,9 @@ const completeProgram = (folder) => tsc('tsconfig.types.json', folder)
 const isComplete = (folder) => existsSync(join(folder, 'library.d.ts'))
 
 /**
- * Each source becomes one file, so that threads and processes find theirs. esbuild, which takes only what it has to,
- * turns the constants of a file into variables, and V8 reads these each time: a page of 100 readings took a fifth longer.
+ * Each source becomes one file, so that threads and processes find theirs. esbuild, which takes only what it
+ * has to, turns the constants of a file into variables, and V8 reads these each time: a page of 100 readings
+ * took a fifth longer.
  */
 async function compile(folder) {
   const names = readdirSync(source, { recursive: true })
@@ -194,7 +195,9 @@ async function buildAndSwap(argv) {
   utimesSync(dist, began, began)
 }
 
-/** Makes the pages for the program in `dist`, and then, as nobody waits for it, all else that a package has. */
+/**
+ * Makes the pages for the program in `dist`, and then, as nobody waits for it, all else that a package has.
+ */
 async function buildRest(fresh, dist, say) {
   // The first answer comes first. Its threads and processes begin with the same priority.
   setPriority(constants.priority.PRIORITY_LOW)
@@ -212,8 +215,8 @@ async function buildRest(fresh, dist, say) {
 }
 
 /**
- * @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package, and builds
- * nothing where `dist` is newer than the sources; `--rest` builds what `--quick` leaves for later
+ * @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package,
+ * and builds nothing where `dist` is newer than the sources; `--rest` builds what `--quick` leaves for later
  */
 export async function main(argv) {
   try {

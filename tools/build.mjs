@@ -1,5 +1,5 @@
-// Builds the program: `npm run build`. It checks the version of Node, and only then loads the rest: Node 12 can
-// read this file, so that users of an old Node get a sentence and not a stack.
+// Builds the program: `npm run build`. It checks the version of Node, and only then loads the rest: Node 12
+// can read this file, so that users of an old Node get a sentence and not a stack.
 import { readFileSync } from 'node:fs'
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Options of Node in front of the program, as `bin/groundswell` has them. Tests serve with them, and the bench
- * measures product and ceiling with them. @throws Error where the file does not say
+ * Options of Node in front of the program, as `bin/groundswell` has them. Tests serve with them, and the
+ * bench measures product and ceiling with them. @throws Error where the file does not say
  */
 export function shippedNodeOptions(): string[] {
   const file = fileURLToPath(new URL('../bin/groundswell', import.meta.url))

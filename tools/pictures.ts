@@ -1,7 +1,7 @@
 /**
- * `npm run pictures`: remakes the pictures of the README and the one that other sites show for a link. `npm run pictures
- * -- FOLDER [WORD…]`: views of the pages on six kinds of screen, light and dark, for somebody to look at; words choose
- * some (`phone-upright-dark`). A server over the demo data shows the pages.
+ * `npm run pictures`: remakes the pictures of the README and the one that other sites show for a link. `npm
+ * run pictures -- FOLDER [WORD…]`: views of the pages on six kinds of screen, light and dark, for somebody to
+ * look at; words choose some (`phone-upright-dark`). A server over the demo data shows the pages.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

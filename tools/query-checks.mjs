@@ -1,6 +1,6 @@
-// Puts finished checks of queries into the compiled code, so that no worker loads ajv, which makes them. Plain
-// JavaScript, because it runs when the program is compiled. Sources that are not compiled, as in tests, have
-// ajv compile the same schemas at run time.
+// Puts finished checks of queries into the compiled code, so that no worker loads ajv, which makes them.
+// Plain JavaScript, because it runs when the program is compiled. Sources that are not compiled, as in tests,
+// have ajv compile the same schemas at run time.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,6 +1,7 @@
-// How much there is to read: `npm run size` prints characters and files of code room by room, and what a worker
-// imports, with their bounds; it fails where one is exceeded, and warns where one is nearly reached. Characters,
-// since a bound in lines is met by squeezing lines. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
+// How much there is to read: `npm run size` prints characters and files of code room by room, and what a
+// worker imports, with their bounds; it fails where one is exceeded, and warns where one is nearly reached.
+// Characters, since a bound in lines is met by squeezing lines. Code is .ts, .tsx, .mjs, .js, .css and .wat;
+// JSON is not.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { build } from 'esbuild'

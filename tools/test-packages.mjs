@@ -1,5 +1,5 @@
-// Installs what only tests and checks need into `test/node_modules`, unless it is there: nobody who starts the program
-// waits for these hundred megabytes. Importing this file is enough.
+// Installs what only tests and checks need into `test/node_modules`, unless it is there: nobody who starts
+// the program waits for these hundred megabytes. Importing this file is enough.
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -66,12 +66,15 @@ export function withNames(text, files) {
 }
 
 /**
- * Builds all parts below `target`. A part that is newer than its sources is copied from `cache`, since compressing
- * takes seconds. A part lacks something if that could not be fetched; it is built again the next time.
+ * Builds all parts below `target`. A part that is newer than its sources is copied from `cache`, since
+ * compressing takes seconds. A part lacks something if that could not be fetched; it is built again the next
+ * time.
  * @param {string} target
  * @param {string} cache
- * @param {(line: string) => void} say is given a line before a part is built and not copied, and where it lacks something
- * @param {boolean} isQuick whether to compress in a tenth of the time, to a tenth more bytes, unless better ones are kept
+ * @param {(line: string) => void} say is given a line before a part is built and not copied, and where it
+ * lacks something
+ * @param {boolean} isQuick whether to compress in a tenth of the time, to a tenth more bytes, unless better
+ * ones are kept
  */
 export async function buildSite(target, cache, say, isQuick) {
   const kept = PARTS.map((part) => keptPart(part, cache, isQuick))
@@ -114,12 +117,15 @@ async function buildPart(part, made, kept, say, isQuick) {
   }
 }
 
-/** Whether a kept part was built after the last change of all that decides any part. `npm ci` clears the cache. */
+/**
+ * Whether a kept part was built after the last change of all that decides any part. `npm ci` clears the
+ * cache.
+ */
 const isCurrent = (folder) => isNewerThan(folder, ['web', 'clients', 'tools', 'package-lock.json'])
 
 /**
- * The quality of brotli for files of at most this many bytes. A higher one would take seconds in all, and save a
- * fiftieth of the next two sizes.
+ * The quality of brotli for files of at most this many bytes. A higher one would take seconds in all, and
+ * save a fiftieth of the next two sizes.
  */
 const QUALITIES = [
   [200_000, 11],

@@ -146,7 +146,10 @@ export function draw(one: Case, count: number, seed: number): string[] {
   return Array.from({ length: count }, () => one.draw(() => chance.next()))
 }
 
-/** Places in a list of `count`, drawn by Zipf's law with exponent 1: a uniform number finds its rank by bisection. */
+/**
+ * Places in a list of `count`, drawn by Zipf's law with exponent 1: a uniform number finds its rank by
+ * bisection.
+ */
 export function zipfPlaces(count: number, drawn: number, seed: number): number[] {
   const chance = new Chance(seed)
   const sums: number[] = []

@@ -1,6 +1,6 @@
 /**
- * The ceiling: uWebSockets.js with nothing to do. The process has the product's shape, one serving thread of a main
- * thread, and answers every request with one head and one body, which the bench names for each case.
+ * The ceiling: uWebSockets.js with nothing to do. The process has the product's shape, one serving thread of
+ * a main thread, and answers every request with one head and one body, which the bench names for each case.
  */
 import { createRequire } from 'node:module'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'

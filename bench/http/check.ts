@@ -1,4 +1,7 @@
-/** Before anything is measured: does the server answer what the oracle, a second and naive implementation, answers? */
+/**
+ * Before anything is measured: does the server answer what the oracle, a second and naive implementation,
+ * answers?
+ */
 import assert from 'node:assert/strict'
 import { assertAnswer } from '../../test/oracle/compare.ts'
 import { makeOracle, type JsonObject, type Operation, type Question } from '../../test/oracle/oracle.ts'
@@ -42,8 +45,8 @@ function questionOf(operation: Operation, path: string): Question {
 }
 
 /**
- * Compares answers to some of a case's paths. The oracle knows all rows of some buoys, and no passes, forecasts and
- * tides. @throws AssertionError at the first difference
+ * Compares answers to some of a case's paths. The oracle knows all rows of some buoys, and no passes,
+ * forecasts and tides. @throws AssertionError at the first difference
  * @returns how many answers were compared
  */
 export async function checkCase(

@@ -1,6 +1,6 @@
 /**
- * The HTTP bench: requests a second of each operation as a share of what the engine alone answers, cold and hot, and
- * against another revision.
+ * The HTTP bench: requests a second of each operation as a share of what the engine alone answers, cold and
+ * hot, and against another revision.
  *
  *     npm run bench:http [-- --data demo|big|long|tiny --only CASE --rounds N --before REVISION --quick]
  *
@@ -42,7 +42,10 @@ const ROUNDS = Number(options.rounds ?? (options.quick ? 1 : 5))
 const SECONDS = 1
 /** Requests of a cold list: more than any cache of the processor holds answers. */
 const COLD = options.quick ? 1024 : 16_384
-/** Distinct requests of a hot list, or fewer where a third of the cache holds fewer, and how many are drawn of them. */
+/**
+ * Distinct requests of a hot list, or fewer where a third of the cache holds fewer, and how many are drawn of
+ * them.
+ */
 const HOT_DISTINCT = options.quick ? 500 : 10_000
 const HOT_DRAWN = 65_536
 const HOT_CACHE_MIB = 512

@@ -1,6 +1,6 @@
 /**
- * The processes that are measured: started on core 0, their CPU time read from the scheduler, ended by their id; and
- * `wrk`, which asks them from core 1.
+ * The processes that are measured: started on core 0, their CPU time read from the scheduler, ended by their
+ * id; and `wrk`, which asks them from core 1.
  */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -54,8 +54,8 @@ export function leaveServersCore(): void {
 }
 
 /**
- * Starts a program on core 0. It is ready when its output shows `ready`, whose first group is the port where `port` is
- * left out. @throws Error with the output of a program that does not get ready
+ * Starts a program on core 0. It is ready when its output shows `ready`, whose first group is the port where
+ * `port` is left out. @throws Error with the output of a program that does not get ready
  */
 export async function startServer(
   name: string,
@@ -142,7 +142,9 @@ export const startCeiling = (): Promise<Server> =>
     { ready: /listening on (\d+)/, hasChannel: true },
   )
 
-/** CPU time of a process and of those that it started, all their threads, in µs, as the scheduler counts it. */
+/**
+ * CPU time of a process and of those that it started, all their threads, in µs, as the scheduler counts it.
+ */
 export function cpuMicros(pid: number): number {
   let nanos = 0
   try {
@@ -166,8 +168,8 @@ export interface Sample {
 }
 
 /**
- * Asks the paths of a file in turn, as often as the server answers, over 64 connections. @throws Error where requests
- * fail or are refused
+ * Asks the paths of a file in turn, as often as the server answers, over 64 connections. @throws Error where
+ * requests fail or are refused
  */
 export async function saturate(
   server: Server,

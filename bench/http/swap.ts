@@ -1,6 +1,6 @@
 /**
- * What a swap of snapshots each second, and a neighbour with the longest answers, do to others: p99 of light requests
- * at a constant rate, in turns with the same without.
+ * What a swap of snapshots each second, and a neighbour with the longest answers, do to others: p99 of light
+ * requests at a constant rate, in turns with the same without.
  *
  *     node --import tsx bench/http/swap.ts [--data demo|long|tiny] [--rate 2000] [--seconds 10] [--rounds 3]
  *
@@ -38,7 +38,10 @@ interface Latencies {
   most: number
 }
 
-/** Asks `paths` in turn at the rate, whatever the answers take; a latency counts from when its request was due. */
+/**
+ * Asks `paths` in turn at the rate, whatever the answers take; a latency counts from when its request was
+ * due.
+ */
 async function latencies(server: Server, paths: readonly string[], key: string): Promise<Latencies> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const headers = { authorization: key.slice(key.indexOf(' ') + 1) }

@@ -1,6 +1,6 @@
 /**
- * The data of the HTTP bench: built by the revision that is measured, and read again from its sources, past the
- * product's own files, for drawing requests, for the oracle and for the peers.
+ * The data of the HTTP bench: built by the revision that is measured, and read again from its sources, past
+ * the product's own files, for drawing requests, for the oracle and for the peers.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -122,7 +122,9 @@ export async function readWorld(
   return worldOf(sources, gatherings)
 }
 
-/** What was read once without a fault is read again in silence: a report of which every member takes anything. */
+/**
+ * What was read once without a fault is read again in silence: a report of which every member takes anything.
+ */
 const silent: SourceContext['report'] = new Proxy((() => silent) as unknown as SourceContext['report'], {
   get: () => silent,
 })

@@ -1,10 +1,12 @@
 /**
- * The product beside what one would build or buy otherwise, asked the same requests: Fastify over objects in memory,
- * Fastify over PostGIS, Redis GEOSEARCH, and nginx with one file of the median answer's bytes.
+ * The product beside what one would build or buy otherwise, asked the same requests: Fastify over objects in
+ * memory, Fastify over PostGIS, Redis GEOSEARCH, and nginx with one file of the median answer's bytes.
  *
- *     node --import tsx bench/peers/run.ts [--data demo|tiny] [--only fastify|postgis|redis|nginx] [--rounds 3]
+ *     node --import tsx bench/peers/run.ts [--data demo|tiny] [--only fastify|postgis|redis|nginx] [--rounds
+ *     3]
  *
- * Before a case is measured, a peer's answers to some of its requests are compared with ours. All servers run on core 0.
+ * Before a case is measured, a peer's answers to some of its requests are compared with ours. All servers run
+ * on core 0.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

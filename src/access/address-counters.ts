@@ -80,7 +80,9 @@ export class AddressCounters {
     return Math.min(left, ofSite)
   }
 
-  /** A hash of an address, or of its /64: 32 bits, the same on all threads and unlike that of another process. */
+  /**
+   * A hash of an address, or of its /64: 32 bits, the same on all threads and unlike that of another process.
+   */
   hashOf(address: string): number {
     const count = this.#read(address)
     this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT, OF_HASHES)

@@ -1,4 +1,7 @@
-/** The current keys, in shared memory: every serving thread looks up the keys of requests there, each hashed once. */
+/**
+ * The current keys, in shared memory: every serving thread looks up the keys of requests there, each hashed
+ * once.
+ */
 import { hash, randomFillSync } from 'node:crypto'
 
 export const KEY_PREFIX = 'gsw_'

@@ -100,8 +100,8 @@ export function keysObject(address: string, context: StoreContext): KeySource & 
     // Each server counts for itself.
     used: () => null,
     /**
-     * Replaces the object if nobody else has meanwhile, and tries again if somebody has. A change that the next
-     * try finds done, after a lost answer, counts.
+     * Replaces the object if nobody else has meanwhile, and tries again if somebody has. A change that the
+     * next try finds done, after a lost answer, counts.
      */
     async change(change) {
       if (bucket === null) {
@@ -134,7 +134,10 @@ export function keysObject(address: string, context: StoreContext): KeySource & 
 
 /** A change is in force within five seconds: the pause, and the time that an answer may take. */
 const PAUSE_OF_OBJECTS_MS = 2000
-/** Within one second: the largest file takes 0.3 s to read and index. A subscription would miss changes on some mounts. */
+/**
+ * Within one second: the largest file takes 0.3 s to read and index. A subscription would miss changes on
+ * some mounts.
+ */
 const PAUSE_OF_FILES_MS = 200
 /** The next poll is the next attempt. */
 const POLL_LIMITS = { attempts: 1, connectMs: 1500, answerMs: 2000, stallMs: 2000 }
@@ -167,8 +170,8 @@ export interface FollowerOptions {
 }
 
 /**
- * Hands the keys on, and again after every change. While they are broken or gone the last good ones stay in force: an
- * editor that writes in two steps must not lock everybody out.
+ * Hands the keys on, and again after every change. While they are broken or gone the last good ones stay in
+ * force: an editor that writes in two steps must not lock everybody out.
  */
 export class FollowedKeys {
   /** Resolves when it is known which keys there are. */

@@ -78,7 +78,10 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
     },
     // It rejects only where it is closed before.
     connect: (): void => void client.connect().catch(() => {}),
-    /** Adds to fields of a hash that then lives for `expireS` seconds; returns their values. Rejects without an answer. */
+    /**
+     * Adds to fields of a hash that then lives for `expireS` seconds; returns their values. Rejects without
+     * an answer.
+     */
     add: async (
       hash: string,
       changes: readonly (readonly [field: string, by: number])[],

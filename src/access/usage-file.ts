@@ -117,7 +117,8 @@ function parseUsage(text: string, now: number): Map<string, number> {
 
 /**
  * Writes the counts to `path` every `intervalMs`: the most that a crash gives back. To be started after
- * {@link KeySlots.restore}, and closed when no thread counts any more. A failure is reported once until a write succeeds; serving goes on.
+ * {@link KeySlots.restore}, and closed when no thread counts any more. A failure is reported once until a
+ * write succeeds; serving goes on.
  */
 export function keepUsage(
   path: string,

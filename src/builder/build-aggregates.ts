@@ -80,7 +80,10 @@ function zoneOf(zones: ReadonlyMap<number, string>, id: number, before: string |
 const readYear = (dir: string, entry: PartEntry): Promise<AggregateYear> =>
   readPart(dir, entry, (part, file) => readAggregates(part, entry.month!, file))
 
-/** Makes the part of a year of `months`, two of them in memory at most. @param known null where all of it is to be made */
+/**
+ * Makes the part of a year of `months`, two of them in memory at most. @param known null where all of it is
+ * to be made
+ */
 async function makeYear(
   out: string,
   year: number,
@@ -154,7 +157,9 @@ function beginDays(
   return { zone: now, days: now === null ? null : yearDays(now, year), measures }
 }
 
-/** Works out a buoy's days that begin in `month`, of its rows and the next month's, in which they may go on. */
+/**
+ * Works out a buoy's days that begin in `month`, of its rows and the next month's, in which they may go on.
+ */
 function workOut(
   id: number,
   { days, measures }: BuoyDays,
@@ -199,8 +204,9 @@ function emptyStatistics(days: number): DayStatistics {
 }
 
 /**
- * The buoys ascending by id, a measure without a sample left out. Rules of zones after the year's `newest` row, epoch
- * seconds, stay out, so that the bytes do not depend on what an edition of the tz database expects.
+ * The buoys ascending by id, a measure without a sample left out. Rules of zones after the year's `newest`
+ * row, epoch seconds, stay out, so that the bytes do not depend on what an edition of the tz database
+ * expects.
  */
 function aggregated(buoys: ReadonlyMap<number, BuoyDays>, newest: number): AggregatedBuoy[] {
   return [...buoys]

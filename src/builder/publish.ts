@@ -76,8 +76,8 @@ export async function publish(
 }
 
 /**
- * Exports what is published, and puts the list of files next to the snapshot for servers. A failed export keeps
- * no data back: the earlier files stay listed. @throws BuildError when the list cannot be written
+ * Exports what is published, and puts the list of files next to the snapshot for servers. A failed export
+ * keeps no data back: the earlier files stay listed. @throws BuildError when the list cannot be written
  */
 async function exported(
   { out: dir, exportTo, report, now }: BuildOptions,

@@ -10,8 +10,9 @@ import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
 
 /**
- * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The significant
- * height may be half a tenth of a metre higher than it is said to be, as many networks round heights to tenths.
+ * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The
+ * significant height may be half a tenth of a metre higher than it is said to be, as many networks round
+ * heights to tenths.
  */
 const MOST_OVER_SIGNIFICANT = 3.7
 const HEIGHT_ROUNDING_MM = 50
@@ -81,8 +82,8 @@ const CENTI = 100
 const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
 /**
- * Takes impossible values out of a batch; `report` is called for each. Of rows that their operator controls it
- * takes only periods of 0 s, which no wave has.
+ * Takes impossible values out of a batch; `report` is called for each. Of rows that their operator controls
+ * it takes only periods of 0 s, which no wave has.
  */
 export function removeImpossible(
   { columns, length }: RowBatch,

@@ -1,6 +1,6 @@
 /**
- * The report of a build as a document, `report-ID.json` next to the snapshot: whole counts with bounded examples,
- * times as on the wire. And its lines, for people.
+ * The report of a build as a document, `report-ID.json` next to the snapshot: whole counts with bounded
+ * examples, times as on the wire. And its lines, for people.
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -127,7 +127,9 @@ export function doubtCounts(
   })
 }
 
-/** Sources that could not be read in the build: when they were read last, and the seconds from then to `now`. */
+/**
+ * Sources that could not be read in the build: when they were read last, and the seconds from then to `now`.
+ */
 export function silentSources(report: ReportDocument | null, now: number): object[] {
   const silent = (report?.sources ?? []).filter(({ refused }) => refused !== null)
   return silent.map(({ name, refused, last_read: lastRead }) => {

@@ -1,7 +1,7 @@
 /**
  * The last known state of each configured source: `given-ID.jsonl` next to each kept snapshot, one line a
- * source. A stale source is carried over from it but for its rows, which stay in the months, and a rollback goes
- * back to it.
+ * source. A stale source is carried over from it but for its rows, which stay in the months, and a rollback
+ * goes back to it.
  *
  *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash of all that follows
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,
@@ -9,8 +9,8 @@
  *
  * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
  *
- * And the registry of all ids and slugs ever given in a folder, `registry.jsonl`, in the same form. A catalogue
- * knows only its own past, without snapshots that a rollback or `--keep` dropped.
+ * And the registry of all ids and slugs ever given in a folder, `registry.jsonl`, in the same form. A
+ * catalogue knows only its own past, without snapshots that a rollback or `--keep` dropped.
  *
  *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry
  *

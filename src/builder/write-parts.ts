@@ -1,4 +1,7 @@
-/** Steps 3 and 4 of a build: writes the parts of the snapshot, each file only where its bytes are new, and checks them. */
+/**
+ * Steps 3 and 4 of a build: writes the parts of the snapshot, each file only where its bytes are new, and
+ * checks them.
+ */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourceInfo } from '../sea/records.ts'

@@ -15,7 +15,10 @@ interface Described {
   readonly more?: readonly [title: string, meanings: { readonly [name: string]: string }]
 }
 
-/** `run` ends by itself: a signal ends it as it ends any other process. `serve` goes on until a signal stops it. */
+/**
+ * `run` ends by itself: a signal ends it as it ends any other process. `serve` goes on until a signal stops
+ * it.
+ */
 type Running<Config> =
   | { run(config: Config, positionals: string[]): Promise<void> }
   | { serve(config: Config, stops: Stops, signals: Signals): Promise<void> }

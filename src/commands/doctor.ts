@@ -1,6 +1,6 @@
 /**
- * `doctor`: looks at what `run` needs with the same options, as far as a start would not say it itself, and advises
- * what to do. It changes nothing. Its exit code is 0 unless a start is impossible.
+ * `doctor`: looks at what `run` needs with the same options, as far as a start would not say it itself, and
+ * advises what to do. It changes nothing. Its exit code is 0 unless a start is impossible.
  */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,4 +1,7 @@
-/** `init`: writes a configuration to begin with: of NDBC, of the operator's own tables, or of a kind's example. */
+/**
+ * `init`: writes a configuration to begin with: of NDBC, of the operator's own tables, or of a kind's
+ * example.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { data } from '../server/serve-settings.ts'

@@ -1,6 +1,6 @@
 /**
- * GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`. Properties are
- * scalars: map programs colour and filter only by scalars.
+ * GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`.
+ * Properties are scalars: map programs colour and filter only by scalars.
  */
 import type { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'

@@ -13,7 +13,10 @@ interface WrittenColumn {
   readonly element: SchemaElement
   /** Without an encoding the writer chooses between a dictionary and plain values. */
   readonly encoding?: NonNullable<ColumnSource['encoding']>
-  /** Least and greatest values by row group, to skip some by. Nobody asks for a range of words, and theirs take a tenth of the time. */
+  /**
+   * Least and greatest values by row group, to skip some by. Nobody asks for a range of words, and theirs
+   * take a tenth of the time.
+   */
   readonly statistics: boolean
   valueAt(row: number): Value
 }

@@ -49,7 +49,10 @@ export function extraMeasures(included: number | undefined): MeasureName[] {
   )
 }
 
-/** Energy of a wave of 1 m and 1 s in deep water, kJ per metre of crest: ⅛ρgH² · gT²/2π, ρ 1025 kg/m³, g 9.81 m/s². */
+/**
+ * Energy of a wave of 1 m and 1 s in deep water, kJ per metre of crest: ⅛ρgH² · gT²/2π, ρ 1025 kg/m³, g 9.81
+ * m/s².
+ */
 const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
 /** kJ per metre of crest, from a height in m and a period in s. Null unless both are above 0. */
 export function waveEnergy(height: number | null, period: number | null): number | null {
@@ -102,7 +105,10 @@ const BEFORE = {
   energy: new Literal(',"unit":"m","energy_per_wave":'),
 }
 const END = new Literal('}')
-/** The same, eight bytes each, as constants that V8 writes into its code. Two of them have a part of a value: zeros, a quote. */
+/**
+ * The same, eight bytes each, as constants that V8 writes into its code. Two of them have a part of a value:
+ * zeros, a quote.
+ */
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
 const [MIDDLE_1, MIDDLE_2] = BEFORE.buoy.words
 const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = BEFORE.height.words
@@ -117,14 +123,15 @@ const [END_WORD] = END.words
 
 const ROWS_AT_ONCE = 128
 /**
- * Rows are written here and then copied: V8 knows the place and length of a view that never changes, so that a
- * store takes 6 instructions in place of 15, and a row two thirds of the time.
+ * Rows are written here and then copied: V8 knows the place and length of a view that never changes, so that
+ * a store takes 6 instructions in place of 15, and a row two thirds of the time.
  */
 const rows = new JsonWriter(ROWS_AT_ONCE * READING_BYTES)
 const view = rows.view
 
 /**
- * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a comma.
+ * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
+ * comma.
  */
 export function writeReadings(
   out: JsonWriter,

@@ -103,7 +103,10 @@ export function readingSubsetColumns(cursor: ReadingCursor, included?: number): 
   return [uuidColumn(cursor), ...measuredColumns(cursor), UNIT, ...extraColumns(cursor, included)]
 }
 
-/** `count` rows from `position` on, forwards or backwards in time, month by month; `turnTo` the month makes its cells ready. */
+/**
+ * `count` rows from `position` on, forwards or backwards in time, month by month; `turnTo` the month makes
+ * its cells ready.
+ */
 export function monthRuns(
   readings: Segments,
   ordinal: number,

@@ -111,7 +111,10 @@ function countriesOf({ catalog, groups }: Dataset) {
   return { countries, count: countries.length }
 }
 
-/** The decimals that each source measures with, by its name and the names of fields: `decimals` of `GET /buoys/map`. */
+/**
+ * The decimals that each source measures with, by its name and the names of fields: `decimals` of `GET
+ * /buoys/map`.
+ */
 function decimalsOf({ catalog, latest: { decimals } }: Dataset): object {
   const ofSources = catalog.sources.map(({ name }, source) => {
     const fields = MEASURE_NAMES.map((measure, i) => [

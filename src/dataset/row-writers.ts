@@ -72,7 +72,9 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
 const CRLF = 0x0a0d
 const END_BYTES = 8
 
-/** The place of the units: none, a second line, or after the names; and whether a byte order mark comes first. */
+/**
+ * The place of the units: none, a second line, or after the names; and whether a byte order mark comes first.
+ */
 interface CsvOptions {
   readonly units: '0' | '1' | 'name'
   readonly hasMark: boolean

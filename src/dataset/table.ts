@@ -118,7 +118,10 @@ export interface JsonList {
 
 /** A body that is written piece by piece. */
 export interface Pieces {
-  /** Writes the next piece, mostly of some 100 KB, into a writer that holds none before it. @returns whether it is the last */
+  /**
+   * Writes the next piece, mostly of some 100 KB, into a writer that holds none before it. @returns whether
+   * it is the last
+   */
   next(writer: JsonWriter): boolean
 }
 

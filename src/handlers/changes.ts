@@ -1,6 +1,6 @@
 /**
- * `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. The thread of long
- * answers makes all of it.
+ * `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. The thread
+ * of long answers makes all of it.
  */
 import { EXTRA_GROUPS } from '../dataset/reading-json.ts'
 import { pageParameters } from '../operation/filters.ts'

@@ -1,6 +1,7 @@
 /**
- * Operation 16, `GET /forecast`: waves, swell, wind and tide of a place, hour by hour, with its high and low waters.
- * Reach and interpolation are those of the combined conditions (`conditions.ts`), with which it agrees at every hour.
+ * Operation 16, `GET /forecast`: waves, swell, wind and tide of a place, hour by hour, with its high and low
+ * waters. Reach and interpolation are those of the combined conditions (`conditions.ts`), with which it
+ * agrees at every hour.
  */
 import { notFound, refused } from '../operation/errors.ts'
 import { MISSING_I16, MISSING_U16, type ForecastName } from '../sea/columns.ts'

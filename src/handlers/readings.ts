@@ -48,8 +48,8 @@ const STARTS = MOST_ROWS + 1
 const TAKEOVER_REQUESTS = 256
 
 /**
- * The newest readings of the buoys as ready bytes, newest first: a page of them is one copy, and not of shared memory, where V8
- * copies several times slower.
+ * The newest readings of the buoys as ready bytes, newest first: a page of them is one copy, and not of
+ * shared memory, where V8 copies several times slower.
  */
 export class NewestReadings {
   #writer: JsonWriter | null = null

@@ -2,9 +2,9 @@
  * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in
  * buckets of the requested zone's clock.
  *
- * Few days that are known without their rows are answered at once. The largest answer, 13 seasons of 8,784 hours at
- * 150 bytes, has 17 MB, and the default one (10 seasons of 365 days) half a megabyte: the thread of long answers makes
- * all others.
+ * Few days that are known without their rows are answered at once. The largest answer, 13 seasons of 8,784
+ * hours at 150 bytes, has 17 MB, and the default one (10 seasons of 365 days) half a megabyte: the thread of
+ * long answers makes all others.
  */
 import type { Fragments } from '../dataset/fragments.ts'
 import { endList, type JsonWriter } from '../dataset/json-writer.ts'
@@ -166,7 +166,9 @@ function seasonOf(query: Query): SeasonDates {
   return dates
 }
 
-/** By default ten up to the last complete season. @throws ApiError 422 for none, or more than an answer holds */
+/**
+ * By default ten up to the last complete season. @throws ApiError 422 for none, or more than an answer holds
+ */
 export function yearsOf(
   query: Pick<Query, 'start_year' | 'end_year'>,
   clock: Zone,

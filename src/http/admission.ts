@@ -1,6 +1,6 @@
 /**
- * The API key of a request and the quota that it is charged to. Pages of this server may read keyed operations without
- * a key if its operator opens the explorer.
+ * The API key of a request and the quota that it is charged to. Pages of this server may read keyed
+ * operations without a key if its operator opens the explorer.
  */
 import type { AddressCounters } from '../access/address-counters.ts'
 import { resetAt, retryAfter } from '../access/hours.ts'
@@ -227,9 +227,9 @@ function bearerKey(authorization: string): string {
 }
 
 /**
- * Whether a page of this server asks, by `fetch` or `EventSource`. Browsers let no page write `Sec-Fetch-*` itself
- * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can; the quota of its address
- * bounds what it takes. Pages of other origins (another port is
+ * Whether a page of this server asks, by `fetch` or `EventSource`. Browsers let no page write `Sec-Fetch-*`
+ * itself (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can; the
+ * quota of its address bounds what it takes. Pages of other origins (another port is
  * one, `same-site`), opened addresses, links, frames and images do not count. Browsers send these headers to
  * HTTPS and loopback addresses only, so DNS rebinding does not pass either.
  */

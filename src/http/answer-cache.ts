@@ -111,7 +111,10 @@ export interface KnownTarget extends Tag {
 }
 
 export class AnswerCache {
-  /** Answers by canonical form, and known targets by their texts, which begin with a slash. Null: nothing is kept. */
+  /**
+   * Answers by canonical form, and known targets by their texts, which begin with a slash. Null: nothing is
+   * kept.
+   */
   readonly #entries: LRUCache<string, KeptAnswer | KnownTarget> | null
   #known = 0
   readonly #largest: number

@@ -1,9 +1,14 @@
-/** Counts connections and streams of events in memory that threads share, and fits their limits to open files. */
+/**
+ * Counts connections and streams of events in memory that threads share, and fits their limits to open files.
+ */
 import { readFileSync } from 'node:fs'
 import { QUOTA_SLOTS } from '../access/quota.ts'
 import type { LogLine } from '../system/log.ts'
 
-/** Words of a thread's row, which has a cache line of its own: connections for requests, refused connections, streams. */
+/**
+ * Words of a thread's row, which has a cache line of its own: connections for requests, refused connections,
+ * streams.
+ */
 const OPEN = 0
 const REFUSED = 1
 const STREAMS = 2
@@ -28,8 +33,8 @@ export interface ConnectionLimits {
 type TooMany = 'in all' | 'of one holder'
 
 /**
- * A thread writes only its own row: counting needs no lock, and a dead thread's row can be cleared. Threads that
- * count in the same moment may pass a limit, by one each at most.
+ * A thread writes only its own row: counting needs no lock, and a dead thread's row can be cleared. Threads
+ * that count in the same moment may pass a limit, by one each at most.
  */
 export class Connections {
   readonly #words: Int32Array
@@ -97,8 +102,8 @@ function rowsOf(buffer: SharedArrayBuffer): Int32Array {
 }
 
 /**
- * Where the streams of a key are counted, or of an address without one (`slot` −1). `hash`: 32 bits, seeded, so that
- * nobody can choose addresses that share the place of another one.
+ * Where the streams of a key are counted, or of an address without one (`slot` −1). `hash`: 32 bits, seeded,
+ * so that nobody can choose addresses that share the place of another one.
  */
 export function placeOf(slot: number, hash: number): number {
   return slot === -1 ? QUOTA_SLOTS + (hash % ADDRESS_PLACES) : slot

@@ -1,4 +1,7 @@
-/** Counters of answers in shared memory: a thread counts in its own row without atomic operations; readers add rows up. */
+/**
+ * Counters of answers in shared memory: a thread counts in its own row without atomic operations; readers add
+ * rows up.
+ */
 
 /** In the order of a row. */
 const COUNTERS = {

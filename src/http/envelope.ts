@@ -1,6 +1,6 @@
 /**
- * What surrounds the data of every answer, `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`, and what it
- * says of its time, made once a second: the tail that shows it, and how long it may be kept.
+ * What surrounds the data of every answer, `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`, and
+ * what it says of its time, made once a second: the tail that shows it, and how long it may be kept.
  */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -81,7 +81,9 @@ export class Moments {
   readonly #refreshEvery: number
   #last: Moment = { second: -1, tail: new Uint8Array(0), lifetime: 0 }
 
-  /** `refreshEvery`: seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
+  /**
+   * `refreshEvery`: seconds between scheduled builds, which begin at multiples of it; 0 without a schedule.
+   */
   constructor(refreshEvery: number) {
     this.#refreshEvery = refreshEvery
   }
@@ -97,8 +99,9 @@ export class Moments {
   }
 
   /**
-   * Seconds that an answer may be kept. `minute`: the one that it is about, as it is wrong in the next; 0 for any.
-   * `swapsLeft`: how many swaps a pinned snapshot will at least be held, 1 until the next; 0 where none is pinned.
+   * Seconds that an answer may be kept. `minute`: the one that it is about, as it is wrong in the next; 0 for
+   * any. `swapsLeft`: how many swaps a pinned snapshot will at least be held, 1 until the next; 0 where none
+   * is pinned.
    */
   lifetimeOf({ second, lifetime }: Moment, minute: number, swapsLeft: number): number {
     const refreshEvery = this.#refreshEvery

@@ -32,7 +32,10 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
-  /** The caller's UUID, else the one that an error's answer shows, set by the handler for the records; '' without. */
+  /**
+   * The caller's UUID, else the one that an error's answer shows, set by the handler for the records; ''
+   * without.
+   */
   requestId: string
   /** It came with a body, so that the connection ends with its answer. */
   readonly cameWithBody: boolean
@@ -104,14 +107,17 @@ export interface LaterEvents {
 
 export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
 
-/** A later reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does nothing. */
+/**
+ * A later reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does
+ * nothing.
+ */
 export interface LaterReply {
   readonly isOver: boolean
   /** As `Exchange.send`; the bytes of `body` must never change. */
   send(head: string | Uint8Array, body: Uint8Array): void
   /**
-   * `length`: bytes of the body that follows. Null begins a stream, the connection's last answer: each `write` goes out at
-   * once, and however long none comes, the connection stays.
+   * `length`: bytes of the body that follows. Null begins a stream, the connection's last answer: each
+   * `write` goes out at once, and however long none comes, the connection stays.
    */
   begin(head: string | Uint8Array, length: number | null): void
   /** `bytes` must never change; call it only if there is room. False: they are not all out until `onRoom`. */

@@ -1,6 +1,6 @@
 /**
- * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers take
- * them. A fault is a status until the first byte has gone out, and a cut connection from then on.
+ * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers
+ * take them. A fault is a status until the first byte has gone out, and a cut connection from then on.
  */
 import { commonHeaders, type Admitted } from './served.ts'
 import type { Asked } from './asked.ts'
@@ -219,7 +219,10 @@ export interface LongOptions {
   onFault: (fault: string, operation: string) => void
 }
 
-/** Has the thread answer `request`. `keep` gets a whole answer, as it is without a coding. @throws ApiError 400 */
+/**
+ * Has the thread answer `request`. `keep` gets a whole answer, as it is without a coding. @throws ApiError
+ * 400
+ */
 export function sendLong(
   options: LongOptions,
   request: Admitted,

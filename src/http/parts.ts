@@ -18,7 +18,9 @@ export function sendNotModified(request: Admitted, fields: HeadFields): void {
   request.exchange.send(request.served.notModifiedHeads.write(request, fields), null)
 }
 
-/** Ranges are of a body without a coding. Parquet is never coded: clients ask for its length, then for ranges. */
+/**
+ * Ranges are of a body without a coding. Parquet is never coded: clients ask for its length, then for ranges.
+ */
 export function preferredCoding(exchange: Exchange, format: Format, range: string): Encoding | null {
   if (format === 'parquet' || range !== '') return null
   const accepted = exchange.headerValues('accept-encoding')
@@ -33,7 +35,10 @@ export interface ByteRange {
 
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
-/** `Range` (RFC 9110, section 14), or '' where all is to be sent: `If-Range` never holds, since our tags are weak. */
+/**
+ * `Range` (RFC 9110, section 14), or '' where all is to be sent: `If-Range` never holds, since our tags are
+ * weak.
+ */
 export function rangeAsked(exchange: Exchange): string {
   if (exchange.method !== 'GET' || exchange.header('if-range') !== '') return ''
   return exchange.headerValues('range')
@@ -52,7 +57,10 @@ export function rangeOf(asked: string, length: number): ByteRange | 'unsatisfiab
   return from >= length ? 'unsatisfiable' : { from, to: Math.min(length, to) }
 }
 
-/** The whole body, or the range of a body in one piece (`rangeAsked`). JSON shows the time, so no two bodies are the same: it has no ranges. */
+/**
+ * The whole body, or the range of a body in one piece (`rangeAsked`). JSON shows the time, so no two bodies
+ * are the same: it has no ranges.
+ */
 export function partOf(
   request: Admitted,
   fields: HeadFields,

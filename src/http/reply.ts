@@ -210,8 +210,8 @@ function numberText(high: number, low: number): string {
 }
 
 /**
- * Whether `If-None-Match` has the tag, which is without `W/`: weak comparison, any of a list (RFC 9110, 13.1.2). `*` names
- * none: what it means on GET, nothing if there is anything, helps no client.
+ * Whether `If-None-Match` has the tag, which is without `W/`: weak comparison, any of a list (RFC 9110,
+ * 13.1.2). `*` names none: what it means on GET, nothing if there is anything, helps no client.
  */
 export function namesEtag(condition: string, tag: string): boolean {
   return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)

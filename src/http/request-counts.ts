@@ -1,6 +1,6 @@
 /**
- * Counts and times requests in shared memory, and has lines of the access log written. A worker writes a slab of its
- * own without atomic operations; its successor goes on with the slab, so no count ever falls.
+ * Counts and times requests in shared memory, and has lines of the access log written. A worker writes a slab
+ * of its own without atomic operations; its successor goes on with the slab, so no count ever falls.
  */
 // Not the global, which is a getter.
 import { performance } from 'node:perf_hooks'
@@ -114,7 +114,10 @@ export class RequestRecorder implements Recorder {
       this.#lines.log.add({ ...this.#noted(this.#lines, exchange), status, bytes, durationMs: ms })
   }
 
-  /** Counted and timed when it begins, as streams may last for days; its bytes and its line follow when it is over. */
+  /**
+   * Counted and timed when it begins, as streams may last for days; its bytes and its line follow when it is
+   * over.
+   */
   deferred(exchange: Exchange, begun: number): RecordedLater {
     const { method } = exchange
     const lines = this.#lines

@@ -1,7 +1,8 @@
 /**
- * The way of a request: method → route → key and quota → pin → query → kept answer, handler or the thread of long
- * answers → reply. Each step gets the values that the steps before it have made, and nothing else is kept between
- * two requests. It is synchronous: the engine's request object is dead once a handler has returned.
+ * The way of a request: method → route → key and quota → pin → query → kept answer, handler or the thread of
+ * long answers → reply. Each step gets the values that the steps before it have made, and nothing else is
+ * kept between two requests. It is synchronous: the engine's request object is dead once a handler has
+ * returned.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError, notFound, refused, snapshotGone, snapshotId } from '../operation/errors.ts'

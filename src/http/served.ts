@@ -1,4 +1,7 @@
-/** Snapshots as they are served, a pinned one (`snapshot=ID`) with other heads and `meta`, and a request to one of them. */
+/**
+ * Snapshots as they are served, a pinned one (`snapshot=ID`) with other heads and `meta`, and a request to
+ * one of them.
+ */
 import { LRUCache } from 'lru-cache'
 import type { View } from '../dataset/view.ts'
 import type { Declared } from '../operation/operation.ts'
@@ -81,7 +84,10 @@ export function commonHeaders({ served, operation, client, ignored }: Admitted):
   return served.header + vary + rateHeaders(client.charge) + ignored
 }
 
-/** Seconds within which a replica gets a snapshot that another one serves: two looks at the source, and a load. */
+/**
+ * Seconds within which a replica gets a snapshot that another one serves: two looks at the source, and a
+ * load.
+ */
 const ARRIVAL_SECONDS = 10
 /** Unknown ids that are remembered; a request can name any 24 digits. */
 const MOST_UNKNOWN = 1000
@@ -130,8 +136,8 @@ export class HeldViews {
   }
 
   /**
-   * A replica cannot know whether a snapshot that is not held has left or is still to come: it may come for a while
-   * from the first request for it, unless it has left here.
+   * A replica cannot know whether a snapshot that is not held has left or is still to come: it may come for a
+   * while from the first request for it, unless it has left here.
    */
   mayCome(id: string, now: number): boolean {
     const since = this.#unknown.get(id)

@@ -9,9 +9,10 @@ import { circularMean, hundredths, isDirection, type Aggregation } from './stati
 const HOURS_OF_DAY = 24
 
 /**
- * Begins of the buckets of `days` days from day `first` on (days since 1970), and the end of the last, into `into`: each
- * bucket begins at the first instant at which the clock shows its first second or later, and lasts until the next one
- * begins. So a day may have 23 or 25 hours, an hour that is shown twice is one bucket, and what the clock skips is empty.
+ * Begins of the buckets of `days` days from day `first` on (days since 1970), and the end of the last, into
+ * `into`: each bucket begins at the first instant at which the clock shows its first second or later, and
+ * lasts until the next one begins. So a day may have 23 or 25 hours, an hour that is shown twice is one
+ * bucket, and what the clock skips is empty.
  *
  * @param hours of a bucket: a divisor of 24, or whole days
  * @returns the number of buckets
@@ -55,7 +56,10 @@ export function layBuckets(
 export const RANGE_BUCKETS = { '1h': 1, '3h': 3, '1d': HOURS_OF_DAY, '1mo': 28 * HOURS_OF_DAY } as const
 export type RangeBucket = keyof typeof RANGE_BUCKETS
 
-/** Begins of the buckets that hold the instants from `start` to `end`, and the end of the last; some may be outside. */
+/**
+ * Begins of the buckets that hold the instants from `start` to `end`, and the end of the last; some may be
+ * outside.
+ */
 export function rangeBuckets(zone: Zone, bucket: RangeBucket, start: number, end: number): Float64Array {
   const dayOf = (epoch: number): number => Math.floor((epoch + zone.offsetAt(epoch)) / DAY)
   // Where the clock goes back over midnight, the new day has begun although the old one is shown again.
@@ -130,7 +134,9 @@ export class Samples {
     return n
   }
 
-  /** Of the `n` samples gathered last: hundredths of the unit, or whole degrees of directions, or `NO_VALUE`. */
+  /**
+   * Of the `n` samples gathered last: hundredths of the unit, or whole degrees of directions, or `NO_VALUE`.
+   */
   statistic(n: number, aggregation: Aggregation): number {
     return isDirection(this.#measure)
       ? circularMean(this.#codes, n)

@@ -109,8 +109,8 @@ const DEGREE = 100
 const WHOLE_CIRCLE = 360
 
 /**
- * A quantity as answers have it, `share` of the way from `row` to the next: hundredths of a metre or second, of km/h with
- * one decimal, of whole degrees.
+ * A quantity as answers have it, `share` of the way from `row` to the next: hundredths of a metre or second,
+ * of km/h with one decimal, of whole degrees.
  */
 export function quantityAt(name: ForecastName, codes: Uint16Array, row: number, share: number): number {
   if (name.endsWith('Direction')) {

@@ -1,4 +1,6 @@
-/** What lists filter on: buoys by source and country, passes by mission; each active or not. Ordinals ascend. */
+/**
+ * What lists filter on: buoys by source and country, passes by mission; each active or not. Ordinals ascend.
+ */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { Steps } from '../system/steps.ts'

@@ -1,6 +1,6 @@
 /**
- * Facts about readings: the newest of each buoy for filters, the newest of each source for decimals, and when a
- * buoy had a value of each measure first and last.
+ * Facts about readings: the newest of each buoy for filters, the newest of each source for decimals, and when
+ * a buoy had a value of each measure first and last.
  */
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { Segments, MonthRows } from './segments.ts'
@@ -85,7 +85,10 @@ export function availableOf(all: readonly Segments[], ordinal: number): Map<Meas
   return spans
 }
 
-/** Whether a buoy has ever had a value of a measure. Takes up to 0.2 ms for ten years of half-hourly rows without one. */
+/**
+ * Whether a buoy has ever had a value of a measure. Takes up to 0.2 ms for ten years of half-hourly rows
+ * without one.
+ */
 export function hasMeasure(all: readonly Segments[], ordinal: number, name: MeasureName): boolean {
   return all.some((segments) => spanOf(segments, ordinal, name) !== null)
 }

@@ -1,6 +1,7 @@
 /**
- * Points near a position on the globe, exact: nearest ones from a KD-tree (geokdbush over kdbush), all within a
- * distance from an R-tree. The great circle of `sea/geo.ts` decides; at equal distance the lower ordinal comes first.
+ * Points near a position on the globe, exact: nearest ones from a KD-tree (geokdbush over kdbush), all within
+ * a distance from an R-tree. The great circle of `sea/geo.ts` decides; at equal distance the lower ordinal
+ * comes first.
  */
 import { around } from 'geokdbush'
 import KDBush from 'kdbush'
@@ -62,8 +63,8 @@ const HEADER_BYTES = 8
 /** Trees of fewer points have ids of 16 bits. */
 const WIDE_IDS = 65536
 /**
- * The tree orders by its own rounding, which moves distances by less than a metre, most of all near the opposite of
- * the position: the search includes points this close to the last one.
+ * The tree orders by its own rounding, which moves distances by less than a metre, most of all near the
+ * opposite of the position: the search includes points this close to the last one.
  */
 const ROUNDING_KM = 0.001
 
@@ -98,7 +99,9 @@ export class NearPoints {
   readonly #tree: KDBush
   readonly #boxes: Boxes
 
-  /** `points` and `boxes`: as `buildPoints` and `buildBoxes` made them of these positions, at multiples of 8. */
+  /**
+   * `points` and `boxes`: as `buildPoints` and `buildBoxes` made them of these positions, at multiples of 8.
+   */
   constructor(
     lat: Float64Array,
     lng: Float64Array,
@@ -152,8 +155,8 @@ export class NearPoints {
 }
 
 /**
- * Ordinals by distance, equal ones as they come. Numbers are sorted four times as fast without a comparator: the
- * places of the distances are in the last bits of their fractions, and few differ in these bits alone.
+ * Ordinals by distance, equal ones as they come. Numbers are sorted four times as fast without a comparator:
+ * the places of the distances are in the last bits of their fractions, and few differ in these bits alone.
  */
 function orderByDistance(ordinals: readonly number[], distances: Float64Array): Uint32Array {
   const count = distances.length

@@ -1,4 +1,6 @@
-/** Places by a name, with the region or country after it if need be: `santa monica california`, `sydney au`. */
+/**
+ * Places by a name, with the region or country after it if need be: `santa monica california`, `sydney au`.
+ */
 import { fold, signOf, wordsIn } from './spelled-words.ts'
 
 export interface Named {

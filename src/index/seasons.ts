@@ -1,4 +1,7 @@
-/** Year-over-year seasonal series of one buoy: dates of its seasons, and buckets of a zone's clock (`buckets.ts`). */
+/**
+ * Year-over-year seasonal series of one buoy: dates of its seasons, and buckets of a zone's clock
+ * (`buckets.ts`).
+ */
 import { type Aggregates, type DayValues, yearDays } from './day-aggregates.ts'
 import { layBuckets, Samples, type MeasureRows } from './buckets.ts'
 import type { Measure } from '../sea/columns.ts'
@@ -152,9 +155,9 @@ export class Series {
   }
 
   /**
-   * First and last second of the bucket of a point (the wall clock at the first is the label), and its ordinal in the season, from 1.
-   * Days count as in a leap year when the season spans 29 February; hour h of the day with ordinal d is
-   * 24 (d − 1) + h + 1; weeks count from the season's start.
+   * First and last second of the bucket of a point (the wall clock at the first is the label), and its
+   * ordinal in the season, from 1. Days count as in a leap year when the season spans 29 February; hour h of
+   * the day with ordinal d is 24 (d − 1) + h + 1; weeks count from the season's start.
    */
   bucket(point: number): { start: number; end: number; ordinal: number } {
     const i = this.#bucket[point]

@@ -87,7 +87,10 @@ export class Segments implements SegmentColumns {
     return this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
   }
 
-  /** Positions from `first` to before `end` of the rows between two moments, both included; null for an open end. */
+  /**
+   * Positions from `first` to before `end` of the rows between two moments, both included; null for an open
+   * end.
+   */
   between(ordinal: number, from: number | null, to: number | null): { first: number; end: number } {
     return {
       first: from === null ? 0 : this.positionOf(ordinal, Math.ceil(from)),

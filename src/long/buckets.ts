@@ -46,7 +46,10 @@ export interface BucketsAsked {
   readonly end: number
 }
 
-/** @param spans positions of the readings of the range @throws ApiError 422 for more buckets than an answer has */
+/**
+ * @param spans positions of the readings of the range @throws ApiError 422 for more buckets than an answer
+ * has
+ */
 export function bucketSpans(readings: Segments, spans: readonly Span[], asked: BucketsAsked): BucketSpan[] {
   const { bucket, zone, start, end } = asked
   const most = Math.ceil((end - start) / HOUR / RANGE_BUCKETS[bucket])

@@ -1,7 +1,7 @@
 /**
- * Gives turns to long answers: a few are made in rotation, each piece by piece, and a bounded number waits for a
- * bounded time. A client has a share of both. An answer that is short enough is sent when it is whole; of a longer
- * one there is never much more than its client has taken.
+ * Gives turns to long answers: a few are made in rotation, each piece by piece, and a bounded number waits
+ * for a bounded time. A client has a share of both. An answer that is short enough is sent when it is whole;
+ * of a longer one there is never much more than its client has taken.
  */
 import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../http/long-messages.ts'
 import { ApiError } from '../operation/errors.ts'
@@ -26,7 +26,10 @@ const CLIENT_SHARE = 1 / 4
 /** Bytes made and not taken, beyond which no further answer begins. */
 const MOST_UNTAKEN_BYTES = 64 * 1024 * 1024
 const LONGEST_WAIT_MS = 8000
-/** Longest time of an answer, which holds its snapshot; a long one has the time that its bytes need at 1.2 Mbit/s. */
+/**
+ * Longest time of an answer, which holds its snapshot; a long one has the time that its bytes need at 1.2
+ * Mbit/s.
+ */
 const LONGEST_MS = 120_000
 const LEAST_BYTES_PER_MS = 150
 const EXPIRY_INTERVAL_MS = 500
@@ -91,7 +94,9 @@ export class Job {
 
 export class LongQueue {
   readonly #options: Required<QueueOptions>
-  /** Jobs that wait, oldest first; jobs in rotation, the next first; jobs that wait for their client or coder. */
+  /**
+   * Jobs that wait, oldest first; jobs in rotation, the next first; jobs that wait for their client or coder.
+   */
   readonly #waiting = new Set<Job>()
   readonly #working = new Set<Job>()
   readonly #idle = new Set<Job>()

@@ -1,6 +1,6 @@
 /**
- * The thread that makes long answers: it serves nobody, so each piece is made in one go. It holds the snapshots
- * that the serving threads hold.
+ * The thread that makes long answers: it serves nobody, so each piece is made in one go. It holds the
+ * snapshots that the serving threads hold.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type IndexedSnapshot, OpenedViews } from '../dataset/view.ts'
@@ -47,8 +47,8 @@ yieldToServing()
 for (const snapshot of snapshots) views.add(finish(views.open(snapshot)))
 
 /**
- * After each piece the thread sleeps, and Linux gives its processor to a serving thread that waits for one: it takes
- * it from a running thread only after some 3 ms, whatever its priority.
+ * After each piece the thread sleeps, and Linux gives its processor to a serving thread that waits for one:
+ * it takes it from a running thread only after some 3 ms, whatever its priority.
  */
 const REST_MS = 0.05
 const resting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))

@@ -1,4 +1,7 @@
-/** What several operations filter by: box, distance, network, country and newest reading; `include`, and buckets. */
+/**
+ * What several operations filter by: box, distance, network, country and newest reading; `include`, and
+ * buckets.
+ */
 import type { Dataset } from '../dataset/dataset.ts'
 import { EMPTY_GROUP, type Group, holds, sourceKey } from '../index/groups.ts'
 import { type Bounds, boundsContain, boundsOnGlobe } from '../sea/geo.ts'

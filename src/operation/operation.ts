@@ -26,7 +26,9 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/** The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers. */
+/**
+ * The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers.
+ */
 export interface LongJson extends Pieces {
   readonly paging?: Paging
 }
@@ -43,8 +45,8 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly refusal: 'bad_request' | 'validation_failed'
   readonly errors: readonly ErrorCode[]
   /**
-   * A parameter, a timestamp. Without it, and where it is relative to now, the answer and its validators are those of the
-   * current minute.
+   * A parameter, a timestamp. Without it, and where it is relative to now, the answer and its validators are
+   * those of the current minute.
    */
   readonly perMinute?: string | undefined
   /** A parameter that names another snapshot, which has to be held, too. */
@@ -54,10 +56,10 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The other formats of the answer, which the thread of long answers makes (`long/makers.ts`). */
   readonly tables?: Offered | undefined
   /**
-   * Writes the value of `data`, or returns 'long' where that thread has to make the usual JSON, too; missing where it
-   * always has to. An answer with more in its `meta` goes on with `META` and its members, each followed by a comma, and
-   * returns its paging. The writer has `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds,
-   * `language` the answer's.
+   * Writes the value of `data`, or returns 'long' where that thread has to make the usual JSON, too; missing
+   * where it always has to. An answer with more in its `meta` goes on with `META` and its members, each
+   * followed by a comma, and returns its paging. The writer has `PRELUDE_BYTES` of room. `path` holds decoded
+   * arguments, `now` is epoch seconds, `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer?(

@@ -1,6 +1,6 @@
 /**
- * Kinds of parameters, declared once in a handler's file, each with a strict parser of decoded text: lenient coercion would
- * take `1e2`, ` 5` or `Infinity` for integers. Ranges and lists are left to the schema.
+ * Kinds of parameters, declared once in a handler's file, each with a strict parser of decoded text: lenient
+ * coercion would take `1e2`, ` 5` or `Infinity` for integers. Ranges and lists are left to the schema.
  */
 import type { Bounds } from '../sea/geo.ts'
 import { decimalOf, integerOf } from '../sea/numerals.ts'

@@ -62,7 +62,9 @@ export class RowBatch {
   /** Epoch seconds, UTC. */
   time: Uint32Array
   columns: RowColumns
-  /** The names of the last codes and their columns, as looking up a column takes as long as reading a value. */
+  /**
+   * The names of the last codes and their columns, as looking up a column takes as long as reading a value.
+   */
   #names: readonly MeasureName[] = []
   #named: Codes[] = []
 

@@ -10,8 +10,8 @@ const RING_STEP_KM = 5
 const BEARINGS = 72
 
 /**
- * The line between British and Norwegian waters by the agreements of 1965 and 1978, latitudes and longitudes from
- * south to north: the map that is asked draws Norway's as far as Shetland.
+ * The line between British and Norwegian waters by the agreements of 1965 and 1978, latitudes and longitudes
+ * from south to north: the map that is asked draws Norway's as far as Shetland.
  */
 const BRITISH_UP_TO = [
   [58.43, 1.483],

@@ -1,7 +1,7 @@
 /**
- * UTC time as epoch seconds; text exists only in requests, in sources and in answers. The Gregorian calendar in
- * integers is Howard Hinnant's ("chrono-compatible low-level date algorithms"). Texts are read by one grammar:
- * ISO 8601, and the deviations that a caller allows.
+ * UTC time as epoch seconds; text exists only in requests, in sources and in answers. The Gregorian calendar
+ * in integers is Howard Hinnant's ("chrono-compatible low-level date algorithms"). Texts are read by one
+ * grammar: ISO 8601, and the deviations that a caller allows.
  */
 
 export const MINUTE = 60
@@ -154,7 +154,10 @@ export function ageText(seconds: number): string {
 /** The contract's times; a blank before an offset is a plus sign in a URL that was not encoded. */
 const STRICT_TIME = /^(\d{4}-\d\d-\d\d)t(\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:(z)|([+ -])(\d\d):?(\d\d))?$/i
 
-/** As files have them, too: a blank for the T and before the zone, a decimal comma, `UTC`, hours alone in an offset. */
+/**
+ * As files have them, too: a blank for the T and before the zone, a decimal comma, `UTC`, hours alone in an
+ * offset.
+ */
 export const LOOSE_TIME =
   /^(\d{4}-\d\d-\d\d)[t ](\d\d):(\d\d)(?::(\d\d)([.,]\d{1,9})?)?(?: ?(?:(z|utc)|([+-])(\d\d)(?::?(\d\d))?))?$/i
 
@@ -186,7 +189,10 @@ export function readIsoTime(text: string, form = STRICT_TIME): IsoTime | null {
   }
 }
 
-/** `2026-03-27T09:00:00Z` is in every form, and is read without a pattern: a page of readings takes 6 % less time. */
+/**
+ * `2026-03-27T09:00:00Z` is in every form, and is read without a pattern: a page of readings takes 6 % less
+ * time.
+ */
 function usualTime(text: string): number | null {
   if (text.length !== TIMESTAMP_LENGTH + 1 || text[DATE_LENGTH] !== 'T' || !text.endsWith('Z')) return null
   if (text[13] !== ':' || text[16] !== ':') return null

@@ -1,4 +1,7 @@
-/** Coastal towns, a part of GeoNames (https://www.geonames.org/, CC BY 4.0), which `tools/basemap/towns.mjs` chooses. */
+/**
+ * Coastal towns, a part of GeoNames (https://www.geonames.org/, CC BY 4.0), which `tools/basemap/towns.mjs`
+ * chooses.
+ */
 import { readFileSync } from 'node:fs'
 
 export interface Town {

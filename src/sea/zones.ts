@@ -1,7 +1,10 @@
 /** Civil time of IANA zones; each keeps the offsets it asked of ICU (`Intl`), which is slow per sample. */
 import { HOUR, MINUTE } from './time.ts'
 
-/** Zones are kept per thread, some 45 KB each. There are about 600 names; the buoys of all oceans have some 80 zones. */
+/**
+ * Zones are kept per thread, some 45 KB each. There are about 600 names; the buoys of all oceans have some 80
+ * zones.
+ */
 const KEPT_ZONES = 256
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 

@@ -132,7 +132,8 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
       answerMade(response, options, path, () => answer(response, 200, options.status()))
       break
     case 'GET /metrics':
-      // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
+      // A text fits into what the kernel holds for a connection: a client that does not read is done with
+      // here.
       answerMade(response, options, path, () => {
         const text = options.metrics()
         response.writeHead(200, { 'Content-Type': EXPOSITION_TYPE, ...NO_STORE, Connection: 'close' })

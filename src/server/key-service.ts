@@ -40,7 +40,8 @@ export interface KeyService {
 
 /**
  * @param counters what counts the calls of each key
- * @throws KeysFileError for a keys file, or a copy, that cannot be used; StoreError for an address that cannot
+ * @throws KeysFileError for a keys file, or a copy, that cannot be used; StoreError for an address that
+ * cannot
  */
 export function startKeys(
   config: Pick<ServeConfig, 'keys' | 'snapshots'>,

@@ -1,6 +1,6 @@
 /**
- * The thread that makes long answers, as the main thread sees it. It survives workers; one that dies or hangs is
- * replaced, and its faults end nothing else.
+ * The thread that makes long answers, as the main thread sees it. It survives workers; one that dies or hangs
+ * is replaced, and its faults end nothing else.
  */
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'

@@ -52,8 +52,8 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   clock: () => number
   log: LogLine
   /**
-   * Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. `fresh` is the one
-   * that was not held before.
+   * Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. `fresh`
+   * is the one that was not held before.
    */
   serve: (
     held: readonly IndexedSnapshot[],
@@ -201,8 +201,9 @@ export class Reloader {
   }
 
   /**
-   * After a start, loads the snapshots before the one that is served, as far as the folder keeps them: a server that had
-   * run on would hold them, and clients that pinned them there ask here. A fault leaves that snapshot out.
+   * After a start, loads the snapshots before the one that is served, as far as the folder keeps them: a
+   * server that had run on would hold them, and clients that pinned them there ask here. A fault leaves that
+   * snapshot out.
    */
   async #lookBack(): Promise<void> {
     this.#hasLookedBack = true

@@ -378,8 +378,8 @@ export class RunningServer {
   }
 
   /**
-   * Goes on until no connection is left, at the latest after the drain time. Only where nobody watches does the port
-   * close early: a balancer that has not asked yet would find it closed.
+   * Goes on until no connection is left, at the latest after the drain time. Only where nobody watches does
+   * the port close early: a balancer that has not asked yet would find it closed.
    */
   async #drainAndClose(): Promise<boolean> {
     const { connections } = this.#common

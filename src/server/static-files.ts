@@ -42,7 +42,10 @@ const COMPRESSION_ENDINGS: { readonly [encoding in Compression]: string } = { br
 
 /** Less than a tenth is not worth the client's work: images are compressed already. */
 const WORTHWHILE = 0.9
-/** The description, 300 KB, takes 7 ms at this level, 33 ms at 9 for 3% less, and 400 ms at 11, which the build uses. */
+/**
+ * The description, 300 KB, takes 7 ms at this level, 33 ms at 9 for 3% less, and 400 ms at 11, which the
+ * build uses.
+ */
 const BROTLI_QUALITY = 6
 
 const MARK = /\{\{(base_path|explorer|refresh|contact|embed|map_style|public_url)\}\}/g

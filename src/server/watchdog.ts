@@ -45,8 +45,8 @@ const SERVING = 1
 const CELLS = 2
 
 /**
- * Signs of life of one worker, in memory that the main thread reads. A timer is not enough: a loop with enough
- * ready sockets runs no timers.
+ * Signs of life of one worker, in memory that the main thread reads. A timer is not enough: a loop with
+ * enough ready sockets runs no timers.
  */
 export class Heartbeat {
   readonly #cells: Int32Array

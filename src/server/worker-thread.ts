@@ -1,4 +1,6 @@
-/** A worker as the main thread sees it: how it starts, its messages, and how it is asked to serve a snapshot. */
+/**
+ * A worker as the main thread sees it: how it starts, its messages, and how it is asked to serve a snapshot.
+ */
 import { setFlagsFromString } from 'node:v8'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'

@@ -1,6 +1,6 @@
 /**
- * Facts about a loaded snapshot in addition to its parts: figures of `/status`, and how much memory it may cost,
- * estimated before any is taken and again when all is known.
+ * Facts about a loaded snapshot in addition to its parts: figures of `/status`, and how much memory it may
+ * cost, estimated before any is taken and again when all is known.
  */
 import type { Catalog } from './catalog.ts'
 import { type PartEntry, SnapshotError } from './snapshot-format.ts'

@@ -78,8 +78,8 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
 }
 
 /**
- * Values that a header may have, since serving threads unpack headers between requests: a column is described in
- * five, a zone in three, a buoy in four texts, a harbour in three.
+ * Values that a header may have, since serving threads unpack headers between requests: a column is described
+ * in five, a zone in three, a buoy in four texts, a harbour in three.
  */
 export function headerValues({ kind, rows }: PartEntry): number {
   const least = kind === 'catalog' ? 200_000 : 4000

@@ -95,7 +95,9 @@ export function removeLeftovers(dir: string): void {
   }
 }
 
-/** Removes half-written files of a killed builder, unless another one is at work: the next build does it, too. */
+/**
+ * Removes half-written files of a killed builder, unless another one is at work: the next build does it, too.
+ */
 export async function clearLeftovers(dir: string): Promise<void> {
   await underLock(dir, async () => removeLeftovers(dir)).catch(() => {})
 }

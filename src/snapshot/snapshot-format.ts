@@ -84,7 +84,10 @@ export function firstValue(
   }
 }
 
-/** The value that a header holds as bytes, so that readers can skip it without unpacking. @throws SnapshotError when `bytes` are something else */
+/**
+ * The value that a header holds as bytes, so that readers can skip it without unpacking. @throws
+ * SnapshotError when `bytes` are something else
+ */
 export function unnested(bytes: unknown, what: string): unknown {
   expect(bytes instanceof Uint8Array, what, 'is not a byte string')
   return firstValue(bytes, what).value

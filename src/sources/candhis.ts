@@ -25,7 +25,10 @@ const TIME_LABEL = /^Date(?:Heure)?$/
 const ARCHIVE_FEED = 0
 const REALTIME_FEED = 1
 
-/** Of lists and answers: a year of one campaign has 2 MB, and `JSON.parse` takes up to fifteen times the size of its text. */
+/**
+ * Of lists and answers: a year of one campaign has 2 MB, and `JSON.parse` takes up to fifteen times the size
+ * of its text.
+ */
 const MAX_BYTES = 32 * 2 ** 20
 
 /** Names of a measure's column by preference: archive, real time, API, then substitutes of some sensors. */
@@ -74,7 +77,10 @@ const ROWS: Form = {
   },
 }
 
-/** The table of a file; null for one without a table, which is reported unless it states that there are no data. */
+/**
+ * The table of a file; null for one without a table, which is reported unless it states that there are no
+ * data.
+ */
 function openFile(bytes: Buffer, path: string, file: FileReport): OpenTable | null {
   if (!ANSWER_FILE.test(path)) return openText(bytes, file)
   const value = parseDocument(bytes, file)
@@ -104,7 +110,10 @@ function codeOf(text: string): string {
   return CAMPAIGN.test(code) ? code : ''
 }
 
-/** Takes the positions of a list of stations or an answer; the network's own words count before lists of others. */
+/**
+ * Takes the positions of a list of stations or an answer; the network's own words count before lists of
+ * others.
+ */
 async function readPlaces(path: string, known: ColumnMap['known'], report: Report): Promise<boolean> {
   const isList = STATION_LIST.test(basename(path))
   if (!isList && !ANSWER_FILE.test(path)) return false
@@ -114,7 +123,11 @@ async function readPlaces(path: string, known: ColumnMap['known'], report: Repor
   const file = report.file(path)
   const table = openFile(await readText(path, file, MAX_BYTES), path, file)
   const found = table === null ? [] : placesOf(table, path, file)
-  if (file.end()) for (const [code, place] of found) if (!isList || !known.has(code)) known.set(code, place)
+  if (file.end()) {
+    for (const [code, place] of found) {
+      if (!isList || !known.has(code)) known.set(code, place)
+    }
+  }
   return true
 }
 

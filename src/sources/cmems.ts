@@ -147,7 +147,10 @@ async function readCmems(
   }
 }
 
-/** Counts the times for which an earlier file of the platform has a different wave height, and notes this file's. */
+/**
+ * Counts the times for which an earlier file of the platform has a different wave height, and notes this
+ * file's.
+ */
 function replacedOf({ times, codes: [heights] }: FileRows, known: Map<number, number>): number {
   let replaced = 0
   heights?.forEach((height, i) => {

@@ -39,8 +39,8 @@ const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seco
 const stampedHour = timeReader('YYYYMMDDHH')!
 
 /**
- * Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for
- * anything else. 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034.
+ * Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1
+ * for anything else. 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034.
  */
 function secondsOf(text: string): number {
   if (!/^\d{9,10}$/.test(text)) return isoTime(text, null)
@@ -112,7 +112,10 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
   const { files } = await listSource('csv', folder)
   const needed = new Set(['sources.csv', 'buoys.csv'])
   if (files.includes('harbours.csv')) needed.add('constituents.csv')
-  /** Reads a table. @throws BuildError when it is missing and must not be, or its header lacks a required column */
+  /**
+   * Reads a table. @throws BuildError when it is missing and must not be, or its header lacks a required
+   * column
+   */
   const read = async <C extends Columns>(
     name: string,
     columns: C,

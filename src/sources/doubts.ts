@@ -7,7 +7,9 @@
 import { entryOf } from '../system/entry-of.ts'
 
 export interface Doubt {
-  /** What was assumed or left out: a fixed text without anything of the input, by which doubts are counted. */
+  /**
+   * What was assumed or left out: a fixed text without anything of the input, by which doubts are counted.
+   */
   what: string
   /** What an operator can do about it; a fixed text. */
   remedy?: string

@@ -29,8 +29,9 @@ const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '
 
 /**
  * TICON's manual gives 3N2 the speed of MKS2, and TICON lists both, with other values. The data do not decide
- * which speed its 3N2 has: neighbouring gauges (264 pairs) agree about 3N2, MKS2 and their sum alike, and its phases
- * hardly follow from those of N2 and 2N2 (R = 0.34 at 299 gauges with large tides). Leaving it out is the cautious choice.
+ * which speed its 3N2 has: neighbouring gauges (264 pairs) agree about 3N2, MKS2 and their sum alike, and its
+ * phases hardly follow from those of N2 and 2N2 (R = 0.34 at 299 gauges with large tides). Leaving it out is
+ * the cautious choice.
  */
 const TICON_UNKNOWN = '3N2'
 

@@ -1,11 +1,12 @@
 /**
- * A lock between processes of one machine, of containers, or of machines that share a folder. It has one holder at a
- * time, and fences: a process that stood still and lost the lock cannot put anything in place afterwards.
- * `PATH/HOLDER/`: the lock is held, by the process that the folder's name describes.
+ * A lock between processes of one machine, of containers, or of machines that share a folder. It has one
+ * holder at a time, and fences: a process that stood still and lost the lock cannot put anything in place
+ * afterwards. `PATH/HOLDER/`: the lock is held, by the process that the folder's name describes.
  * `PATH/HOLDER/beat`: a number that goes up while the holder lives.
  * `PATH.HOLDER/`: a process is about to take the lock, or has just given it back.
- * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, and no other. The
- * name of a HOLDER never comes again, so taking the lock from a dead holder cannot take it from another.
+ * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, and no
+ * other. The name of a HOLDER never comes again, so taking the lock from a dead holder cannot take it from
+ * another.
  */
 import {
   chmodSync,
@@ -192,7 +193,9 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   return startOf(pid) === start ? 'alive' : 'dead'
 }
 
-/** Fields 3 and 22 of proc(5): empty for a process that has ended, also where its parent has not looked yet. */
+/**
+ * Fields 3 and 22 of proc(5): empty for a process that has ended, also where its parent has not looked yet.
+ */
 function startOf(pid: string | number): string {
   const stat = textOf(`/proc/${pid}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

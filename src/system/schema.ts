@@ -1,7 +1,7 @@
 /**
- * Objects of a JSON schema (draft 7) with their types, for the configuration, the options of sources and the tools of
- * `mcp`. The types are TypeBox's. Its code is not loaded: 373 files, which take every build and reader process
- * a quarter of a second.
+ * Objects of a JSON schema (draft 7) with their types, for the configuration, the options of sources and the
+ * tools of `mcp`. The types are TypeBox's. Its code is not loaded: 373 files, which take every build and
+ * reader process a quarter of a second.
  */
 import type { Static, TObjectOptions, TProperties, TSchema, Type as TypeBox } from 'typebox'
 

@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /**
- * Runs the module at `url`, which has no file ending (`new URL('./worker', import.meta.url)`): a compiled file and, in
- * development and tests, a source.
+ * Runs the module at `url`, which has no file ending (`new URL('./worker', import.meta.url)`): a compiled
+ * file and, in development and tests, a source.
  */
 export function startThread(
   url: URL,
@@ -27,16 +27,17 @@ const NICENESS = 5
 
 /** Serving threads come before the calling one where processors are scarce. */
 export function yieldToServing(): void {
-  // Elsewhere than on Linux the priority would be that of the whole process. To raise that of `nice` takes a privilege.
+  // Elsewhere than on Linux the priority would be that of the whole process. To raise that of `nice` takes a
+  // privilege.
   if (process.platform === 'linux' && getPriority() < NICENESS) setPriority(NICENESS)
 }
 
 let collect: (() => void) | null = null
 
 /**
- * Frees what this thread refers to no longer: V8 does not count shared memory as a reason to collect, and parts of
- * snapshots stay in memory until every thread has collected what refers to them. Takes some 10 ms, and loses much of
- * its compiled code.
+ * Frees what this thread refers to no longer: V8 does not count shared memory as a reason to collect, and
+ * parts of snapshots stay in memory until every thread has collected what refers to them. Takes some 10 ms,
+ * and loses much of its compiled code.
  */
 export function collectGarbage(): void {
   if (collect === null) {

@@ -1,4 +1,6 @@
-/** Calls without a key: which addresses share a count, exactly how many are granted, and in how much memory. */
+/**
+ * Calls without a key: which addresses share a count, exactly how many are granted, and in how much memory.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

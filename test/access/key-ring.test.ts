@@ -1,4 +1,7 @@
-/** How keys are looked up: the ring, against SHA-256 as node:crypto makes it, and values that a thread knows again. */
+/**
+ * How keys are looked up: the ring, against SHA-256 as node:crypto makes it, and values that a thread knows
+ * again.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

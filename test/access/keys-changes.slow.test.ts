@@ -39,7 +39,9 @@ test(
       const { from, to } = load.add(port, connections, PATH, () => key, 16)
       return load.answers.slice(from, to)
     }
-    /** Waits until each connection is answered so last, and none is answered otherwise later than a second. */
+    /**
+     * Waits until each connection is answered so last, and none is answered otherwise later than a second.
+     */
     const follows = async (answers: Outcome[][], isNow: (outcome: Outcome) => boolean): Promise<void> => {
       const since = performance.now()
       await until(() => answers.every((own) => own.length > 0 && isNow(own.at(-1)!)))

@@ -1,4 +1,6 @@
-/** Keys in a bucket and behind a web server: followed, kept through faults, and changed by several at once. */
+/**
+ * Keys in a bucket and behind a web server: followed, kept through faults, and changed by several at once.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

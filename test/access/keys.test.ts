@@ -1,4 +1,7 @@
-/** The keys file: what it holds, how commands change it at once and when they are killed, how servers follow it. */
+/**
+ * The keys file: what it holds, how commands change it at once and when they are killed, how servers follow
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,6 @@
-/** What replicas know of each other's calls, over counts that lose answers, are emptied or go back in time. */
+/**
+ * What replicas know of each other's calls, over counts that lose answers, are emptied or go back in time.
+ */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'

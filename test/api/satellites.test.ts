@@ -1,4 +1,7 @@
-/** What a comparison of answers cannot say of satellites: the language of their texts, and bad lines of passes. */
+/**
+ * What a comparison of answers cannot say of satellites: the language of their texts, and bad lines of
+ * passes.
+ */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -86,11 +89,12 @@ test('Every bad line of the tables of passes is named.', async (t) => {
     for (const [file, faults] of [
       ['passes.csv', named],
       ['pass_observations.csv', badObservations],
-    ] as const)
+    ] as const) {
       for (const [i, [line, reason]] of faults.entries()) {
         const isNamed = said.some((text) => text.includes(`${file}:${i + 3}: `) && text.includes(reason))
         assert.ok(isNamed, `${line}: ${stderr}`)
       }
+    }
     assert.match(stderr, /passes\.csv: 10 more bad lines/)
   }
 })

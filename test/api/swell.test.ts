@@ -48,7 +48,9 @@ const clock = (time: number): string => {
 const txtRow = (time: number, wave: string): string =>
   `${clock(time)} 110 11.0 14.0   ${wave} 1013.2  20.1  24.4  18.0   MM +0.6    MM\n`
 
-/** Two days of a made-up hull: samples sent twice, once, or late; summaries at once, minutes later, or never. */
+/**
+ * Two days of a made-up hull: samples sent twice, once, or late; summaries at once, minutes later, or never.
+ */
 function madeUp(chance: Chance, start: number, isLate: boolean): Station {
   const station: Station = { txt: TXT_HEADER, spec: SPEC_HEADER, expected: new Map() }
   const one = (least: number, steps: number): string => (least + chance.below(steps) / 10).toFixed(1)
@@ -77,7 +79,10 @@ function madeUp(chance: Chance, start: number, isLate: boolean): Station {
   return station
 }
 
-/** A platform with the names of the primary swell, which the service also has, and one with those of all swell. */
+/**
+ * A platform with the names of the primary swell, which the service also has, and one with those of all
+ * swell.
+ */
 function writePlatforms(folder: string, times: readonly number[]): Map<string, Map<number, Parts>> {
   const hours = timesOf(times.map((time) => new Date(time * 1000).toISOString()))
   const column = (name: string, units: string, first: number, standard = ''): Variable =>

@@ -1,6 +1,6 @@
 /**
- * Everything of an answer but its data, over both engines: each operation of the committed description with its
- * examples, with good requests that are made from the description, and with requests that have one fault.
+ * Everything of an answer but its data, over both engines: each operation of the committed description with
+ * its examples, with good requests that are made from the description, and with requests that have one fault.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Ten attacks upon a real server of each engine: it lives, no thread of it is replaced, it gives back memory and
- * connections, and somebody else, who asks all the while, sees no failure. How slow the others are is not looked at: the
- * machine may be busy.
+ * Ten attacks upon a real server of each engine: it lives, no thread of it is replaced, it gives back memory
+ * and connections, and somebody else, who asks all the while, sees no failure. How slow the others are is not
+ * looked at: the machine may be busy.
  */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
@@ -20,13 +20,18 @@ const KB = 1024
 /** An answer to somebody else that takes longer has failed. */
 const ANSWER_LIMIT_MS = 30_000
 const BYSTANDER_PAUSE_MS = 20
-/** Memory that an attack may take; that which may be left of it, since allocators and caches give back late. */
+/**
+ * Memory that an attack may take; that which may be left of it, since allocators and caches give back late.
+ */
 const MORE_BYTES = 300e6
 const LEFT_BYTES = 150e6
 /** Open files that may be left: connections of the bystander. */
 const LEFT_FILES = 40
 
-/** Opens so many connections, some hundred at a time, and says what `onOpen` writes. Those that do not read are paused. */
+/**
+ * Opens so many connections, some hundred at a time, and says what `onOpen` writes. Those that do not read
+ * are paused.
+ */
 async function crowd(
   port: number,
   count: number,

@@ -1,6 +1,6 @@
 /**
- * Requests whose end two readers could see in different places (request smuggling). The server has to end the connection
- * behind each of them: what stands behind it may not be served.
+ * Requests whose end two readers could see in different places (request smuggling). The server has to end the
+ * connection behind each of them: what stands behind it may not be served.
  */
 import { randomUUID } from 'node:crypto'
 

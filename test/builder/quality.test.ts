@@ -58,7 +58,10 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
   )
 })
 
-/** Values of a measure, those that stay, and what is said of the others; last of rows that their operator controls. */
+/**
+ * Values of a measure, those that stay, and what is said of the others; last of rows that their operator
+ * controls.
+ */
 const LIMITS: [name: MeasureName, given: number[], stay: number[], said: string[], saidOfOwn: string[]][] = [
   // 3.7 times 1.05 m are 3.885 m.
   ['maximumHeight', [999, 1000, 3885, 3886], [1000, 3885], ['low', 'high'], []],

@@ -1,6 +1,6 @@
 /**
- * `run` with a configuration that cannot be read, in a folder that a demo was built in before: nothing is ever
- * served in place of the sources that the operator named.
+ * `run` with a configuration that cannot be read, in a folder that a demo was built in before: nothing is
+ * ever served in place of the sources that the operator named.
  */
 import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'

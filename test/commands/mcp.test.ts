@@ -1,4 +1,6 @@
-/** `groundswell mcp`: what an assistant gets, over real pipes, from a server, from a broken one and from none. */
+/**
+ * `groundswell mcp`: what an assistant gets, over real pipes, from a server, from a broken one and from none.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,6 @@
-/** An assistant for tests: the client of the SDK, which starts `groundswell mcp` and speaks over its pipes. */
+/**
+ * An assistant for tests: the client of the SDK, which starts `groundswell mcp` and speaks over its pipes.
+ */
 import type { TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'

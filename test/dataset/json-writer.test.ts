@@ -38,7 +38,9 @@ const short = (write: (out: JsonWriter) => void): string =>
 const assertWrites = (write: (out: JsonWriter) => void, expected: string): void =>
   assert.equal(short(write), expected)
 
-/** By the name of a column: its table, its writer out of small tables, codes per unit, and the missing code. */
+/**
+ * By the name of a column: its table, its writer out of small tables, codes per unit, and the missing code.
+ */
 const COLUMNS = {
   'thousandths has its highest': [THOUSANDTHS, writeThousandths, 1000, 65_535],
   'unsigned hundredths has its highest': [HUNDREDTHS, writeHundredths, 100, 65_535],

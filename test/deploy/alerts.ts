@@ -8,7 +8,9 @@ const REQUESTS = (status: string): string =>
   `http_server_request_duration_seconds_count{${AT}, http_response_status_code="${status}"}`
 const BUCKET = (le: string): string => `http_server_request_duration_seconds_bucket{${AT}, le="${le}"}`
 
-/** The alerts are looked at after this many values: one a minute, longer than most alerts look back and wait. */
+/**
+ * The alerts are looked at after this many values: one a minute, longer than most alerts look back and wait.
+ */
 export const MINUTES = 45
 /** Alerts that wait for an hour to a day see one value in this many minutes. */
 export const SLOW_MINUTES = 40

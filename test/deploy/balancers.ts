@@ -16,8 +16,8 @@ export type Ports = typeof SHIPPED_PORTS
 export const REPLICA_HOSTS = ['127.0.0.11', '127.0.0.12', '127.0.0.13']
 
 /**
- * What stands around a file that nginx includes into its `http` block. It is one process: others would outlive its
- * end by force, and hold its output open.
+ * What stands around a file that nginx includes into its `http` block. It is one process: others would
+ * outlive its end by force, and hold its output open.
  */
 const nginxMain = (folder: string): string => `daemon off;
 master_process off;
@@ -81,8 +81,8 @@ function withPorts(text: string, ports: Ports): string {
 }
 
 /**
- * Runs a balancer with its shipped file until the test ends; `changed` is given its text. @throws Error with what the
- * program says against the file
+ * Runs a balancer with its shipped file until the test ends; `changed` is given its text. @throws Error with
+ * what the program says against the file
  */
 export function startBalancer(
   t: TestContext,

@@ -50,7 +50,9 @@ async function startReplica(
   return replica
 }
 
-/** Asks over kept connections until the signal aborts. Resolves to how many were answered, and to what failed. */
+/**
+ * Asks over kept connections until the signal aborts. Resolves to how many were answered, and to what failed.
+ */
 async function load(port: number, key: string, signal: AbortSignal) {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
   const headers = { authorization: `Bearer ${key}` }

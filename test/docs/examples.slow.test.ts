@@ -1,4 +1,6 @@
-/** What the documents show: requests are answered as they say, and the example runs by the line of its page. */
+/**
+ * What the documents show: requests are answered as they say, and the example runs by the line of its page.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

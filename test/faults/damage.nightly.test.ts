@@ -1,4 +1,7 @@
-/** When a reloader tries a refused snapshot again; what else may befall a folder is in `damage-live.nightly.test.ts`. */
+/**
+ * When a reloader tries a refused snapshot again; what else may befall a folder is in
+ * `damage-live.nightly.test.ts`.
+ */
 import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'

@@ -122,7 +122,10 @@ export interface Seen {
   slowest: number
 }
 
-/** A client's pause between two questions, so that a test of faults under load leaves something to other tests. */
+/**
+ * A client's pause between two questions, so that a test of faults under load leaves something to other
+ * tests.
+ */
 export const PAUSE_MS = 50
 
 /**

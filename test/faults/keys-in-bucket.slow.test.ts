@@ -1,4 +1,6 @@
-/** Real servers and commands with their keys in a bucket: two that issue at once, and an outage of the bucket. */
+/**
+ * Real servers and commands with their keys in a bucket: two that issue at once, and an outage of the bucket.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'

@@ -1,4 +1,6 @@
-/** Real servers that share quotas through a real Redis, how exactly they admit them, and what each fault does. */
+/**
+ * Real servers that share quotas through a real Redis, how exactly they admit them, and what each fault does.
+ */
 import assert from 'node:assert/strict'
 import { symlinkSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Each format of each operation says what the JSON answer to the same request says, which the oracle checks, and
- * columns, layouts and `Accept` do what a model of them does.
+ * Each format of each operation says what the JSON answer to the same request says, which the oracle checks,
+ * and columns, layouts and `Accept` do what a model of them does.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

@@ -15,7 +15,10 @@ export interface Rows {
 
 const LISTS = ['buckets', 'readings', 'buoys', 'satellite_passes', 'satellites', 'countries']
 
-/** The rows of the body of a success; null where the operation has no table. `idOf`: of the buoy that is asked for */
+/**
+ * The rows of the body of a success; null where the operation has no table. `idOf`: of the buoy that is asked
+ * for
+ */
 export function rowsOf(operation: string, body: JsonObject, idOf: () => number): Rows | null {
   const data = body.data as JsonObject
   const buoy = data.buoy as JsonObject | undefined

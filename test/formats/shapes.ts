@@ -1,6 +1,6 @@
 /**
- * Shapes that may be wrong for any request: a model of `fields`, `units`, `layout`, `Accept`, HEAD and `If-None-Match`
- * says what the answers must be.
+ * Shapes that may be wrong for any request: a model of `fields`, `units`, `layout`, `Accept`, HEAD and
+ * `If-None-Match` says what the answers must be.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'

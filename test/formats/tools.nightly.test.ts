@@ -1,6 +1,7 @@
 /**
  * The programs that users have read what we write: a reader of Parquet by URL, pandas, GDAL and LibreOffice,
- * each against the JSON of the same request. What DuckDB reads, `bulk/export.test.ts` and `oracle.test.ts` ask.
+ * each against the JSON of the same request. What DuckDB reads, `bulk/export.test.ts` and `oracle.test.ts`
+ * ask.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

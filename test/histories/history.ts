@@ -165,7 +165,10 @@ export class History {
     this.#syncKept(keep, newest)
   }
 
-  /** @param killAt the change of the disk at which it is killed, or null @returns 'killed', 'done' or a message */
+  /**
+   * @param killAt the change of the disk at which it is killed, or null @returns 'killed', 'done' or a
+   * message
+   */
   async #work(what: Work['what'], killAt: number | null): Promise<string> {
     const work = { dir: this.#dir, now: Date.now() / 1000, what }
     const outcome = killAt === null ? await doWork(work) : await this.#builders.work({ ...work, killAt })

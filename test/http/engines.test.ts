@@ -178,7 +178,8 @@ for (const kind of ENGINES) {
           }
           assert.equal(client.received.toString('latin1'), '', 'one answer at most')
         }
-        // All at once: the engine leaves the end of some connections to the client, and ends them after a silence.
+        // All at once: the engine leaves the end of some connections to the client, and ends them after a
+        // silence.
         await Promise.all(
           ['GET /first', 'HEAD /first', 'POST /first', 'GET /204', 'OPTIONS /304'].flatMap((line) => {
             const [method, path] = line.split(' ')

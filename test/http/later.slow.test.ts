@@ -1,4 +1,7 @@
-/** Replies that come after the handler has returned, whole or as streams without a known length, of both engines. */
+/**
+ * Replies that come after the handler has returned, whole or as streams without a known length, of both
+ * engines.
+ */
 import assert from 'node:assert/strict'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { after, describe, it } from 'node:test'

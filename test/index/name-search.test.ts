@@ -1,4 +1,7 @@
-/** The search by name, identifier and country, against a look at every field and every run of words of every buoy. */
+/**
+ * The search by name, identifier and country, against a look at every field and every run of words of every
+ * buoy.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

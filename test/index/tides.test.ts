@@ -1,4 +1,7 @@
-/** Heights and extremes of the tide, against tide-predictor, against what NOAA published, and against a look at every half minute. */
+/**
+ * Heights and extremes of the tide, against tide-predictor, against what NOAA published, and against a look
+ * at every half minute.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTidePredictor } from '@neaps/tide-predictor'

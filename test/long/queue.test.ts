@@ -1,6 +1,6 @@
 /**
- * The queue of long answers and how a serving thread sends them: how many, whose, for how long, in what order, and
- * that each arrives whole.
+ * The queue of long answers and how a serving thread sends them: how many, whose, for how long, in what
+ * order, and that each arrives whole.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

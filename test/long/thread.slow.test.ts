@@ -1,4 +1,7 @@
-/** The thread of long answers as a server has it: parts of files, swaps, and what happens when it dies or hangs. */
+/**
+ * The thread of long answers as a server has it: parts of files, swaps, and what happens when it dies or
+ * hangs.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

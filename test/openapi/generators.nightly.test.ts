@@ -1,6 +1,6 @@
 /**
- * The generators of clients that people use, upon the published description: what each makes compiles under strict
- * types and reads a page from a real server. Their packages are installed when the test runs.
+ * The generators of clients that people use, upon the published description: what each makes compiles under
+ * strict types and reads a page from a real server. Their packages are installed when the test runs.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -19,7 +19,10 @@ const MODULES = join(GENERATORS, 'node_modules')
 interface Generator {
   /** Its command, with the description in `openapi.json`. */
   command: string[]
-  /** A program over what it makes: with the address of the operations and a key, it prints the names of two buoys. */
+  /**
+   * A program over what it makes: with the address of the operations and a key, it prints the names of two
+   * buoys.
+   */
   program: string
 }
 

@@ -1,4 +1,7 @@
-/** The sea at a place and a time: charts (operation 9), the combined conditions and the forecast, by walking over everything. */
+/**
+ * The sea at a place and a time: charts (operation 9), the combined conditions and the forecast, by walking
+ * over everything.
+ */
 import {
   about,
   buoySummary,
@@ -48,7 +51,9 @@ const BUOY_KM = 50
 const NEARBY_KM = 150
 /** A longer gap between two hours of a forecast is not bridged. */
 const LONGEST_STEP = 6 * HOUR
-/** The clock's angle is that of the mean sun to well below a second of time, and charts are up to 2 mm off. */
+/**
+ * The clock's angle is that of the mean sun to well below a second of time, and charts are up to 2 mm off.
+ */
 const SAME_LEVEL = 0.0002
 const SAME_LEVEL_OF_CHARTS = 0.0025
 

@@ -1,4 +1,7 @@
-/** What every part of the oracle builds on: the buoys with their rows, geometry, times, and the form of an answer. */
+/**
+ * What every part of the oracle builds on: the buoys with their rows, geometry, times, and the form of an
+ * answer.
+ */
 import {
   COLUMNS,
   type Column,
@@ -14,8 +17,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 
 /**
- * What an answer has to be. Where two right programs may differ a function stands, which is given what was answered, and
- * gives that where it is right, else what is right.
+ * What an answer has to be. Where two right programs may differ a function stands, which is given what was
+ * answered, and gives that where it is right, else what is right.
  */
 export type Expected = Json | Check | readonly Expected[] | { [key: string]: Expected }
 export type Check = (got: Json | undefined) => Expected
@@ -39,8 +42,8 @@ export interface Answer {
   /** For errors: parameters of which the message has to name one; empty when it need not name any. */
   names: string[]
   /**
-   * Why this answer cannot be the same in two right programs (a distance within a millimetre of the radius); null
-   * almost always.
+   * Why this answer cannot be the same in two right programs (a distance within a millimetre of the radius);
+   * null almost always.
    */
   unsure: string | null
 }
@@ -215,7 +218,10 @@ export function failure(status: number, names: string[] = [], unsure: string | n
   return { status, body: { error: errors[status] }, names, unsure }
 }
 
-/** A number with so many decimals, either of two that are equally near; `more`: how far two right programs may be apart. */
+/**
+ * A number with so many decimals, either of two that are equally near; `more`: how far two right programs may
+ * be apart.
+ */
 export const about = (value: number | null, decimals: number, more = 1e-6): Expected =>
   value === null
     ? null
@@ -263,8 +269,8 @@ export function nearestOf<T extends Place>(
 }
 
 /**
- * The places `from` to before `to` of a ranking of buoys. Those equally far away may stand in either order, unless they
- * are at one point: then the lower id comes first.
+ * The places `from` to before `to` of a ranking of buoys. Those equally far away may stand in either order,
+ * unless they are at one point: then the lower id comes first.
  */
 export function inOrder(
   ranking: readonly Ranked<Known>[],

@@ -1,4 +1,7 @@
-/** What the contract says in numbers. All else of the oracle is held against the server (`test/api/oracle.test.ts`). */
+/**
+ * What the contract says in numbers. All else of the oracle is held against the server
+ * (`test/api/oracle.test.ts`).
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { boxHolds, compass, energy, fold, kilometres, slugOf, statistic } from './oracle.ts'

@@ -295,8 +295,8 @@ function lastReadings(buoys: Known[], { parameters }: Asked): Answer {
 }
 
 /**
- * Exact slug or identifier, then beginning of the name, of a word, then anywhere (decisions, operation 4): 0 the
- * best. A word starts where no letter or digit stands before.
+ * Exact slug or identifier, then beginning of the name, of a word, then anywhere (decisions, operation 4): 0
+ * the best. A word starts where no letter or digit stands before.
  */
 export function searchRank(
   buoy: { slug: string; record: Pick<WorldBuoy, 'name' | 'identifier'> },
@@ -541,7 +541,9 @@ function decimalsOnce(buoys: Known[]): JsonObject {
   return known
 }
 
-/** Of each source, by field: the most decimals of the newest 48 readings of its buoys, as JSON writes them. */
+/**
+ * Of each source, by field: the most decimals of the newest 48 readings of its buoys, as JSON writes them.
+ */
 function decimals(buoys: Known[]): JsonObject {
   const sources = [...new Set(buoys.map(({ record }) => record.source))].toSorted(byCodeUnits)
   const ofSource = (source: string): JsonObject => {

@@ -1,7 +1,7 @@
 /**
- * Requests of every operation over one world, to be asked of the server and of the oracle: well formed, with all
- * parameters and a liking for edges. What is malformed, `test/api/wire.slow.test.ts` asks, parameter by parameter from
- * the description.
+ * Requests of every operation over one world, to be asked of the server and of the oracle: well formed, with
+ * all parameters and a liking for edges. What is malformed, `test/api/wire.slow.test.ts` asks, parameter by
+ * parameter from the description.
  */
 import * as fc from 'fast-check'
 import { knownBuoys, MEASURE_OF, type Known, type Operation, type Question } from './oracle.ts'

@@ -239,7 +239,9 @@ function seaAround(
 /** Missions that have passes; others have none. */
 const FLYING = ['sentinel-3a', 'sentinel-3b', 'swot', 'cryosat-2']
 
-/** Passes over the virtual buoys but the last two: some in one second, some at the edge of the active window. */
+/**
+ * Passes over the virtual buoys but the last two: some in one second, some at the edge of the active window.
+ */
 function passesOver(buoys: readonly WorldBuoy[], asOf: number, chance: Chance): Pass[] {
   const seen = buoys.filter(({ virtual }) => virtual).slice(0, -2)
   const edges = [DAY, DAY + 1, 0].map((ago) => ({ started: asOf - ago - 10, ended: asOf - ago + 10, of: 1 }))
@@ -365,7 +367,10 @@ function timeText(time: number, index: number): string {
   return index % 3 === 1 ? String(time) : `${iso(time + 2 * HOUR)}+02:00`
 }
 
-/** Writes the world as a `csv:` source folder, the readings in two files with their columns in different orders. */
+/**
+ * Writes the world as a `csv:` source folder, the readings in two files with their columns in different
+ * orders.
+ */
 export function writeCsv(world: World, folder: string): void {
   for (const name of ['readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
   const write = (name: string, header: string, records: readonly object[]) =>

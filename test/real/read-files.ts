@@ -247,7 +247,10 @@ function isSuspect(run: readonly StationLine[]): boolean {
   return height! > 0 && height === average && run.every(({ values }) => values['DPD'] === null)
 }
 
-/** Whether neither the last sound sample before nor the first after, within three hours, is as high to a third. */
+/**
+ * Whether neither the last sound sample before nor the first after, within three hours, is as high to a
+ * third.
+ */
 function isGarbled(run: readonly StationLine[], runs: readonly StationLine[][]): boolean {
   if (!isSuspect(run)) return false
   const [{ time, values }] = run

@@ -12,7 +12,10 @@ import type { WorldRow } from '../oracle/world.ts'
 import { record, type Row } from '../sources/recorder.ts'
 import { DATA, readBuoys, test } from './read-files.ts'
 
-/** A row as whole thousandths, `-` for what is missing; empty for a row without a value. North is 0 or 360 in files. */
+/**
+ * A row as whole thousandths, `-` for what is missing; empty for a row without a value. North is 0 or 360 in
+ * files.
+ */
 function lineOf(row: Row | WorldRow, names: readonly string[]): string {
   const values = row as unknown as { readonly [name: string]: number | null | undefined }
   const cells = names.map((name) => {

@@ -13,7 +13,10 @@ function known(name: string): Constituent {
   return constituent
 }
 
-/** Names that tide-predictor gives other arguments: M1 and M3, compounds of L2 and N2, and what is made of these. */
+/**
+ * Names that tide-predictor gives other arguments: M1 and M3, compounds of L2 and N2, and what is made of
+ * these.
+ */
 const OTHERWISE = new Set(
   `
   MKL2S2 MNKO7 4MSL12 3ML8 ML4 4MLS8 2NMLS6 2MLNS6 3MLS6 4MSN8 MLN2S2 2MN2 3N2 NSK5 M3 2NKMS5 MO1

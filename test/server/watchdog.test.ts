@@ -6,7 +6,10 @@ import { NO_ROUTE } from '../../src/http/exchange.ts'
 import { nextBuild } from '../../src/server/build-schedule.ts'
 import { Heartbeat, StallDetector } from '../../src/server/watchdog.ts'
 
-/** The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none does. */
+/**
+ * The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none
+ * does.
+ */
 function found(done: readonly number[]): number {
   const stalls = new StallDetector()
   return done.findIndex((each) => stalls.isStalled(each)) + 1

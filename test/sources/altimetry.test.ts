@@ -1,4 +1,6 @@
-/** Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write. */
+/**
+ * Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, truncateSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -17,7 +19,9 @@ const HALF_ORBIT = (27 * 86_400) / 770
 const CROSSING = seconds('2016-06-28T21:57:26Z') + ((81 - 6) * 770 + 516) * HALF_ORBIT
 const START = Math.round(CROSSING)
 
-/** What a folder gives: of rows `BUOY SECONDS HEIGHT`, of understood lines those of the NetCDF files alone. */
+/**
+ * What a folder gives: of rows `BUOY SECONDS HEIGHT`, of understood lines those of the NetCDF files alone.
+ */
 async function read(folder: string) {
   const recording = await record(openAltimetry, folder)
   const { forecasts, harbours, spots, skipped, doubts, bad, understood } = recording
@@ -39,7 +43,10 @@ const LIST = 'virtual_buoys.csv'
 const listed = (...buoys: string[]): Files => ({ [LIST]: `identifier,name,lat,lng\n${buoys.join('\n')}\n` })
 const ALPHA = listed('A,Alpha,0,10')
 
-/** Points one second apart along a meridian, upward or downward, at 6.7 km a second, around its crossing of the equator. */
+/**
+ * Points one second apart along a meridian, upward or downward, at 6.7 km a second, around its crossing of
+ * the equator.
+ */
 function meridian(lng: number, crossing: number, from: number, to: number, up = true, height = 2): Point[] {
   const start = Math.round(crossing)
   return Array.from({ length: to - from }, (_, i) => {

@@ -1,6 +1,6 @@
 /**
- * Files of every kind of source that are cut, swapped and filled with what does not belong there, or made to do
- * harm: read one kind at a time, and as an operator's builds read them, beside a source in order.
+ * Files of every kind of source that are cut, swapped and filled with what does not belong there, or made to
+ * do harm: read one kind at a time, and as an operator's builds read them, beside a source in order.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -55,7 +55,9 @@ function damaged(good: Uint8Array): fc.Arbitrary<Buffer> {
   })
 }
 
-/** Reads a folder of such files: it gives sound rows of buoys with positions, or is refused with a message. */
+/**
+ * Reads a folder of such files: it gives sound rows of buoys with positions, or is refused with a message.
+ */
 async function assertWithstands(
   open: OpenSource,
   files: { readonly [name: string]: fc.Arbitrary<string | Uint8Array> },
@@ -175,7 +177,10 @@ function damagedFiles(kind: string, from: number): DamagedFile[] {
 
 const terms = (name: string): Pick<Source, 'terms'> => ({ terms: { name, info: {}, accepts: () => true } })
 
-/** Builds once from a source for each list of files and one in order; says of each why it was refused, or null. */
+/**
+ * Builds once from a source for each list of files and one in order; says of each why it was refused, or
+ * null.
+ */
 async function refusedOf(
   folder: string,
   kind: string,
@@ -220,7 +225,8 @@ test('Damaged and hostile files of every kind fail their source at most, and the
   const folder = join(temporaryFolder(t), 'siege')
   for (const kind of kinds) {
     for (let from = 0; from < FILES; from += BATCH) {
-      // One file may hide the others of its source: those of a source that was refused are read again, one by one.
+      // One file may hide the others of its source: those of a source that was refused are read again, one by
+      // one.
       for (let lists = [damagedFiles(kind, from)]; lists.length > 0;) {
         const refused = await refusedOf(folder, kind, lists)
         for (const reason of refused)

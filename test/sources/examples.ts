@@ -1,4 +1,6 @@
-/** The examples of the pages about sources: of each kind its entry in a configuration, its files and commands. */
+/**
+ * The examples of the pages about sources: of each kind its entry in a configuration, its files and commands.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

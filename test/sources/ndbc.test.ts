@@ -122,7 +122,10 @@ test('Real-time rows come in order of time, MM is missing, and a row with an ave
   ])
 })
 
-/** The heights and dominant periods that lines of `HH MM WVHT DPD APD MWD` give, by time; and how many were left out. */
+/**
+ * The heights and dominant periods that lines of `HH MM WVHT DPD APD MWD` give, by time; and how many were
+ * left out.
+ */
 async function wavesOf(
   t: Parameters<typeof folderOf>[0],
   ...lines: string[]

@@ -1,6 +1,7 @@
 /**
- * NetCDF files that are a little different from those of the service, by the platforms of Copernicus: read right,
- * or with a doubt, or refused. And those that point out of themselves, of `data/fixtures/hostile/netcdf`.
+ * NetCDF files that are a little different from those of the service, by the platforms of Copernicus: read
+ * right, or with a doubt, or refused. And those that point out of themselves, of
+ * `data/fixtures/hostile/netcdf`.
  */
 import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** NetCDF-4 files for tests: any variables, platforms as Copernicus In Situ has them, and tracks of altimeters. */
+/**
+ * NetCDF-4 files for tests: any variables, platforms as Copernicus In Situ has them, and tracks of
+ * altimeters.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +16,10 @@ export interface Variable {
   name: string
   /** Row by row. */
   data: Numbers | string[]
-  /** Values in a row; one and a single dimension where it is left out, 0 for a single value without dimensions. */
+  /**
+   * Values in a row; one and a single dimension where it is left out, 0 for a single value without
+   * dimensions.
+   */
   levels?: number
   /** The variables that are its dimensions, written before it. */
   scales?: string[]

@@ -166,8 +166,8 @@ function rowOf(batch: RowBatch, index: number): Row {
 }
 
 /**
- * A line for each row: its time, then its values in the order of `EXPECTED`, `-` for what is missing; those of swell
- * and wind sea where the row has one.
+ * A line for each row: its time, then its values in the order of `EXPECTED`, `-` for what is missing; those
+ * of swell and wind sea where the row has one.
  */
 export function rowLines(rows: readonly Row[] = []): string[] {
   const common = NAMES.indexOf('swellHeight')

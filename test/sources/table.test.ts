@@ -1,4 +1,7 @@
-/** Tables of text: the shapes of networks and of owners, with what is recognised, and what is refused in words. */
+/**
+ * Tables of text: the shapes of networks and of owners, with what is recognised, and what is refused in
+ * words.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TableSpec } from '../../src/sources/tables/column-map.ts'

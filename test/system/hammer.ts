@@ -1,6 +1,6 @@
 /**
- * Two containers whose processes take turns with one lock and are killed: each turn that was reported as done is in the
- * journal once, and nobody else had the lock in it.
+ * Two containers whose processes take turns with one lock and are killed: each turn that was reported as done
+ * is in the journal once, and nobody else had the lock in it.
  */
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'

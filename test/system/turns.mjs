@@ -1,5 +1,6 @@
-// Takes a lock again and again from several processes, and writes each turn into a journal by a rename from the lock's
-// folder. Says each turn that is done, a line of JSON each. Arguments: the compiled lock.js, the folder, how many more.
+// Takes a lock again and again from several processes, and writes each turn into a journal by a rename from
+// the lock's folder. Says each turn that is done, a line of JSON each. Arguments: the compiled lock.js, the
+// folder, how many more.
 import { spawn } from 'node:child_process'
 import { readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

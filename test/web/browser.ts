@@ -24,7 +24,9 @@ export const PHONE = {
   reducedMotion: 'no-preference',
 } as const
 
-/** For visits that the map is not about: software draws it, which takes as long as all else that a page does. */
+/**
+ * For visits that the map is not about: software draws it, which takes as long as all else that a page does.
+ */
 export const NO_MAP = { map: false }
 
 /** Has the pages of a context leave the place of the map empty. */

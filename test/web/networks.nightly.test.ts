@@ -1,4 +1,6 @@
-/** The pages over networks that are unlike the demo: where buoys are drawn, and what is said of their data. */
+/**
+ * The pages over networks that are unlike the demo: where buoys are drawn, and what is said of their data.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -66,7 +68,10 @@ interface Spot {
   y: number
 }
 
-/** The middles of all that the map has in these colours, in pixels of the window; null for a colour that it lacks. */
+/**
+ * The middles of all that the map has in these colours, in pixels of the window; null for a colour that it
+ * lacks.
+ */
 async function dotsOf(page: Page, count: number): Promise<(Spot | null)[]> {
   await page.evaluate(`document.getElementById('over-map').style.visibility = 'hidden'`)
   const box = (await page.locator('#map').boundingBox())!

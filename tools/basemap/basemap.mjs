@@ -1,5 +1,5 @@
-// The basemap that the page always loads, a vector tile of the world from Natural Earth: land, lakes, the borders
-// between countries, and a point for each name of a country or a sea.
+// The basemap that the page always loads, a vector tile of the world from Natural Earth: land, lakes, the
+// borders between countries, and a point for each name of a country or a sea.
 import { feature as territory } from '@rapideditor/country-coder'
 import { geoArea, geoCentroid, geoContains } from 'd3-geo'
 import { readFileSync } from 'node:fs'
@@ -16,8 +16,9 @@ const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region' })
 const SEAS = JSON.parse(readFileSync(new URL('seas.json', import.meta.url), 'utf8'))
 
 /**
- * The tile's bytes: land, lakes and borders with a `kind`, and a point for each name, whose `kind` is country or
- * sea and whose `rank` goes from 0 for the largest to 3 for the smallest. A country has the names of its `zones`.
+ * The tile's bytes: land, lakes and borders with a `kind`, and a point for each name, whose `kind` is country
+ * or sea and whose `rank` goes from 0 for the largest to 3 for the smallest. A country has the names of its
+ * `zones`.
  */
 export function basemap() {
   const topology = readCountries('110m')

@@ -1,5 +1,5 @@
-// Vector tiles of the map. Those of the coast are of Natural Earth's 1:10m land and borders and 1:50m lakes, with
-// the towns beside them.
+// Vector tiles of the map. Those of the coast are of Natural Earth's 1:10m land and borders and 1:50m lakes,
+// with the towns beside them.
 import { GeoJSONVT } from '@maplibre/geojson-vt'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
 import { mesh } from 'topojson-client'
@@ -38,8 +38,8 @@ export function tilesOf(layers, zoom) {
 }
 
 /**
- * The tiles of the coast. The features of `shapes` have a `kind`: `sea` is the whole tile, which covers the coarse
- * basemap, then come `land`, `lake` and `border`. Those of `towns` have a `name` and a `rank`.
+ * The tiles of the coast. The features of `shapes` have a `kind`: `sea` is the whole tile, which covers the
+ * coarse basemap, then come `land`, `lake` and `border`. Those of `towns` have a `name` and a `rank`.
  */
 export const coastTiles = (towns) =>
   tilesOf({ shapes: world(), towns: towns.flatMap(([, ...some]) => some.map(pointOf)) }, COAST_ZOOM)

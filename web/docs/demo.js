@@ -1,5 +1,5 @@
-// Takes the colours that the visitor chose in the explorer, before anything is drawn, and says where the server's
-// data are made up. The head of the description has the mark, and costs no call.
+// Takes the colours that the visitor chose in the explorer, before anything is drawn, and says where the
+// server's data are made up. The head of the description has the mark, and costs no call.
 const isDark = matchMedia('(prefers-color-scheme: dark)').matches
 let chosen = ''
 try {

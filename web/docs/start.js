@@ -119,8 +119,8 @@ function exampleFor({ name, example }, buoy) {
 }
 
 /**
- * Scalar takes `application/geo+json` for `application/json` and shows its examples in place of those of JSON.
- * Types are compared without regard to case, but not by Scalar.
+ * Scalar takes `application/geo+json` for `application/json` and shows its examples in place of those of
+ * JSON. Types are compared without regard to case, but not by Scalar.
  */
 function toldApart(content) {
   return Object.fromEntries(

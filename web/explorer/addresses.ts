@@ -45,7 +45,10 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-/** The address of all active buoys, or of none, for the facts of their networks: at the South Pole there is no sea. */
+/**
+ * The address of all active buoys, or of none, for the facts of their networks: at the South Pole there is no
+ * sea.
+ */
 export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
   api.address('/buoys/map', isOfNone ? { bbox: '0,-90,0,-90' } : {})
 
@@ -62,8 +65,8 @@ export interface ChartRange {
 }
 
 /**
- * The range of a buoy's chart; null for the usual one of the operation. That is a week back and three days ahead of
- * now, which is wrong for a buoy that has been silent for long.
+ * The range of a buoy's chart; null for the usual one of the operation. That is a week back and three days
+ * ahead of now, which is wrong for a buoy that has been silent for long.
  */
 export function chartRange(
   api: Api,
@@ -83,8 +86,8 @@ const lengthOf = ({ start, end }: ChartRange): number =>
   Date.parse(end) - Date.parse(start) + (end.includes('T') ? 0 : DAY_MS)
 
 /**
- * What is drawn of a buoy: all readings of some weeks with forecast and tide, or the means of a longer range, in
- * buckets of which there are no more than pixels.
+ * What is drawn of a buoy: all readings of some weeks with forecast and tide, or the means of a longer range,
+ * in buckets of which there are no more than pixels.
  */
 export function pastAddress(
   api: Api,

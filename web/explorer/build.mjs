@@ -1,5 +1,5 @@
-// Builds the explorer: bundles the program, and puts the files of the map beside it. All but the page has its hash in its
-// name, so that browsers keep it for a year.
+// Builds the explorer: bundles the program, and puts the files of the map beside it. All but the page has its
+// hash in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,4 +1,6 @@
-/** Stands in for `@maplibre/mlt`: 13 KB of the first view for a format of tiles that hardly any server has. */
+/**
+ * Stands in for `@maplibre/mlt`: 13 KB of the first view for a format of tiles that hardly any server has.
+ */
 export const GEOMETRY_TYPE = {}
 
 export function decodeTile(): never {

@@ -55,7 +55,10 @@ export function Chip({ height, isRing = false }: { height: number | null; isRing
 /** Pixels of a sparkline. */
 const SPARK = { width: 56, height: 20, edge: 2 } as const
 
-/** The heights of a day as a line over at least the upper half of their scale, with a word for how they change. */
+/**
+ * The heights of a day as a line over at least the upper half of their scale, with a word for how they
+ * change.
+ */
 export function Spark({ heights }: { heights: readonly number[] }) {
   const [first, last] = [heights[0], heights.at(-1)]
   if (first === undefined || last === undefined || heights.length < 2) return null

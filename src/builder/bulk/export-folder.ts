@@ -1,6 +1,6 @@
 /**
- * The folder of an export. Files have temporary names until all are whole, then all are renamed, the list last.
- * So a look at the folder finds each month once, but for the moment of renaming.
+ * The folder of an export. Files have temporary names until all are whole, then all are renamed, the list
+ * last. So a look at the folder finds each month once, but for the moment of renaming.
  */
 import { createHash } from 'node:crypto'
 import {

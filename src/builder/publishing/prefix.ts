@@ -2,8 +2,8 @@
  * The folder of a bucket that snapshots are published to: its newest commit, its objects, and
  * whether its conditions are reliable.
  *
- *   manifest.msgpack         the newest commit: a manifest and after it, as a second MessagePack value, a record
- *   KIND-HASH.msgpack        parts of snapshots, and of the states of sources
+ *   manifest.msgpack         the newest commit: a manifest and after it, as a second MessagePack value, a
+ *   record KIND-HASH.msgpack        parts of snapshots, and of the states of sources
  *   registry-HASH.jsonl      the folder's registry.jsonl as of a commit
  *   given-HASH.jsonl         its given-ID.jsonl
  *   files-ID.json            the list of files that a snapshot was exported as
@@ -168,9 +168,9 @@ export class Prefix {
   }
 
   /**
-   * Removes objects with names of ours that are not `named`, and none younger than a day by the store's clock: another
-   * builder or a reader may be about to need them. A fault of the store is only logged, since the next build collects,
-   * too.
+   * Removes objects with names of ours that are not `named`, and none younger than a day by the store's
+   * clock: another builder or a reader may be about to need them. A fault of the store is only logged, since
+   * the next build collects, too.
    */
   async collect(newest: Commit, named: ReadonlySet<string>, log: LogLine): Promise<void> {
     try {
@@ -216,7 +216,10 @@ export interface CommitRecord {
   at: number
   /** Since when a rollback holds, as on the wire: builders keep new snapshots and do not publish them. */
   hold: { since: string | null } | null
-  /** The next build's files beside the manifest: first the registry, then source states and parts that they name. */
+  /**
+   * The next build's files beside the manifest: first the registry, then source states and parts that they
+   * name.
+   */
   state: StoredFile[]
 }
 

@@ -1,11 +1,11 @@
 /**
  * Publishes a folder's snapshots to a prefix of a bucket. Read this file first. An empty folder continues the
- * bucket, any other has to have published what is there. Parts and state go first, then the manifest on condition that
- * the one of the beginning is still there, so one of two builders is refused; what the bucket accepted becomes the
- * folder's snapshot.
+ * bucket, any other has to have published what is there. Parts and state go first, then the manifest on
+ * condition that the one of the beginning is still there, so one of two builders is refused; what the bucket
+ * accepted becomes the folder's snapshot.
  *
- * `published.json` is the folder's note of it. Kept snapshots with a higher sequence number than `after` are not
- * published yet; `tried` names commits that may still arrive:
+ * `published.json` is the folder's note of it. Kept snapshots with a higher sequence number than `after` are
+ * not published yet; `tried` names commits that may still arrive:
  *
  *   {"format":"groundswell-published","version":3,"to":"s3://…","commit":"…","tried":["…"],"after":N}
  */

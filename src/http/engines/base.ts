@@ -22,8 +22,8 @@ export function withClosing(head: string | Uint8Array): string {
 }
 
 /**
- * A connection's last answer, from after `HTTP/1.1 ` to before a last line end: that counts as blanks of a body of JSON.
- * `length`: of the body; null for no length header. `body`: null where none goes out.
+ * A connection's last answer, from after `HTTP/1.1 ` to before a last line end: that counts as blanks of a
+ * body of JSON. `length`: of the body; null for no length header. `body`: null where none goes out.
  */
 export function lastAnswer(
   head: string | Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Files between folders and stores, a few at a time. What comes is hashed on its way into a temporary file; only the right
- * bytes get the part's name, and a download that breaks off starts over.
+ * Files between folders and stores, a few at a time. What comes is hashed on its way into a temporary file;
+ * only the right bytes get the part's name, and a download that breaks off starts over.
  */
 import { createHash } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * A bucket as a store, by the AWS SDK: its transport, retries, correction of the clock and chain of credentials,
- * loaded at the first call. Around each call is one bound of time and one of size, whatever the SDK or the server does.
+ * A bucket as a store, by the AWS SDK: its transport, retries, correction of the clock and chain of
+ * credentials, loaded at the first call. Around each call is one bound of time and one of size, whatever the
+ * SDK or the server does.
  */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'

@@ -42,7 +42,10 @@ export interface StoreObject extends StoredHead {
 export interface ReadableStore {
   /** As the operator wrote it, for messages. */
   readonly address: string
-  /** One object as a stream; null where there is none. Tries again until the answer begins. @throws RequestFault */
+  /**
+   * One object as a stream; null where there is none. Tries again until the answer begins. @throws
+   * RequestFault
+   */
   get(name: string, options?: GetOptions): Promise<StoreStream | 'unchanged' | null>
   /** Closes kept connections. */
   close(): Promise<void>
@@ -152,8 +155,8 @@ export function readObject(
 }
 
 /**
- * Whether the store refuses `body` under a condition that does not hold. Several stores ignore conditions without a
- * word, and some refuse the header itself. @throws RequestFault
+ * Whether the store refuses `body` under a condition that does not hold. Several stores ignore conditions
+ * without a word, and some refuse the header itself. @throws RequestFault
  */
 export async function refuses(
   store: Store,

@@ -1,6 +1,7 @@
 /**
  * The one way in which this program asks web servers: networks, mirrors and web stores. A request follows no
- * redirect. A timer of ours ends each step, whatever the server or a library does; a body has a limit of rate.
+ * redirect. A timer of ours ends each step, whatever the server or a library does; a body has a limit of
+ * rate.
  *
  * Messages hold codes and fixed words only: an error's own message may quote what a server sent.
  */
@@ -149,8 +150,8 @@ export async function within<T>(ms: number, late: () => Error, work: Promise<T>)
 }
 
 /**
- * The bytes of an answer within limits of time, whatever its stream does. While nobody takes them, it is not the
- * server that is slow.
+ * The bytes of an answer within limits of time, whatever its stream does. While nobody takes them, it is not
+ * the server that is slow.
  * @param faultOf a sentence, or an error of the stream, as what the body fails with
  */
 export function paced(

@@ -1,7 +1,7 @@
 /**
- * The made-up sea: waves, wind and water of a place at a time. All places of one climate have the same weather,
- * which travels east, so neighbours agree. Hashes are integers, and what goes through `exp` is rounded later, so
- * platforms that differ in the last bit agree.
+ * The made-up sea: waves, wind and water of a place at a time. All places of one climate have the same
+ * weather, which travels east, so neighbours agree. Hashes are integers, and what goes through `exp` is
+ * rounded later, so platforms that differ in the last bit agree.
  */
 import { setImmediate } from 'node:timers/promises'
 import { COMMON_NAMES, MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
@@ -65,7 +65,10 @@ function seasonal([first, second]: number[], time: number, day: number): number 
 
 const wholeDegrees = (degrees: number): number => (Math.round(degrees) + 360) % 360
 
-/** Every measure, in its unit, of the sea at a place as a function of epoch seconds; another `seed` is another sea. */
+/**
+ * Every measure, in its unit, of the sea at a place as a function of epoch seconds; another `seed` is another
+ * sea.
+ */
 export function seaAt(place: Place, seed: number): (time: number) => { [name in MeasureName]: number } {
   const climate = CLIMATES[place.climate]
   const key = keyOf(seed, place.climate)

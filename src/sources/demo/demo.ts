@@ -41,7 +41,10 @@ const SEED = 1
 const RECENT = 45 * DAY
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const PASSES = 10 * DAY
-/** Whole years of readings before the year of `--as-of`: ten complete seasons and one more of some buoys, fewer of most. */
+/**
+ * Whole years of readings before the year of `--as-of`: ten complete seasons and one more of some buoys,
+ * fewer of most.
+ */
 const HISTORY_YEARS = 11
 const USUAL_YEARS = 3
 /** Twenty years begin after 1970, and a week ahead fits 32 bits. */
@@ -73,8 +76,8 @@ export const openDemo: OpenSource = (argument) => {
 }
 
 /**
- * Sends everything but rows. Windows begin with a month, so that a build half an hour later leaves closed months
- * as they are.
+ * Sends everything but rows. Windows begin with a month, so that a build half an hour later leaves closed
+ * months as they are.
  */
 function demoFleet(sink: Sink, asOf: number): Fleet {
   for (const network of data.networks) sink.source(network as SourceInfo)
@@ -117,7 +120,10 @@ const startOfMonth = (time: number): number => monthStart(monthOf(time))
 const GRID = 0.25
 const RUN_EVERY = 6 * HOUR
 
-/** The made-up sea to come on a model's grid, less exact the farther ahead: hourly from a day before `asOf` (epoch seconds) to seven days ahead, one for each grid point. */
+/**
+ * The made-up sea to come on a model's grid, less exact the farther ahead: hourly from a day before `asOf`
+ * (epoch seconds) to seven days ahead, one for each grid point.
+ */
 function forecastsAround(places: readonly Place[], asOf: number, seed: number): ForecastRecord[] {
   const runAt = Math.floor(asOf / RUN_EVERY) * RUN_EVERY
   const times = timesBetween(runAt - DAY, runAt + 7 * DAY + 1, HOUR)
@@ -146,14 +152,16 @@ function forecastsAround(places: readonly Place[], asOf: number, seed: number): 
 const REACH_KM = 25
 const RADIANS = Math.PI / 180
 
-/** Passes mission by mission, ascending, that begin after `from` and end at or before `to` (epoch seconds). */
+/**
+ * Passes mission by mission, ascending, that begin after `from` and end at or before `to` (epoch seconds).
+ */
 function* passesBetween(
   from: number,
   to: number,
   buoys: readonly { buoy: number; lat: number; lng: number }[],
 ): Generator<PassRecord> {
-  // Degrees of inclination, turns of the earth under the orbit in a cycle, and degrees east of the crossing of the
-  // equator that the mission's numbers count from.
+  // Degrees of inclination, turns of the earth under the orbit in a cycle, and degrees east of the crossing
+  // of the equator that the mission's numbers count from.
   for (const [slug, orbit] of Object.entries(data.orbits)) {
     const { phases } = missionOfSlug(slug)!
     const [{ from: begin, equator, days, passes }] = phases
@@ -193,8 +201,8 @@ const RANGES = { buoys: [1, 5000], days: [1, 7300], seed: [0, 0xffffffff] }
 type ScaleOptions = { [name in keyof typeof RANGES]: number }
 
 /**
- * The options that follow `demo:scale,`, for instance `buoys=500,days=3653`. The defaults are about the size of
- * the real world.
+ * The options that follow `demo:scale,`, for instance `buoys=500,days=3653`. The defaults are about the size
+ * of the real world.
  * @throws BuildError naming an option that is unknown or out of range, and what is allowed
  */
 function scaleOptions(given: readonly string[]): ScaleOptions {

@@ -117,7 +117,9 @@ function openMeteoSeries(value: unknown, doubt: TakeDoubt, pick?: string): Serie
 /** Columns by their labels, by model. */
 type Models = Map<string, Map<string, SeriesColumn>>
 
-/** A series for each model, or for the one that is picked. The service names no run: its first time counts. */
+/**
+ * A series for each model, or for the one that is picked. The service names no run: its first time counts.
+ */
 function ofModels(
   service: string,
   models: Models,

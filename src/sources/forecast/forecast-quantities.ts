@@ -60,8 +60,8 @@ export function isWindLabel(label: string): boolean {
 }
 
 /**
- * The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds, of which only
- * Open-Meteo's names have the unit, and for `tp`, which is rain in many models.
+ * The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds, of which
+ * only Open-Meteo's names have the unit, and for `tp`, which is rain in many models.
  */
 function factorOf(name: ForecastName, label: string, unit: string): number | null {
   const measure = FORECAST_MEASURES[name]
@@ -71,8 +71,8 @@ function factorOf(name: ForecastName, label: string, unit: string): number | nul
 }
 
 /**
- * Quantities of a series in the contract's units; values beyond their limits are left out and counted. Of several
- * columns the one with most values counts, or the first of these.
+ * Quantities of a series in the contract's units; values beyond their limits are left out and counted. Of
+ * several columns the one with most values counts, or the first of these.
  */
 export function quantitiesOf(
   series: Series,

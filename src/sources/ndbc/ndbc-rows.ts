@@ -1,4 +1,7 @@
-/** Files of standard meteorological data, in any generation of their header, and spectral wave summaries: their rows as codes. */
+/**
+ * Files of standard meteorological data, in any generation of their header, and spectral wave summaries:
+ * their rows as codes.
+ */
 import { BLANK, digitsAt, type Fields } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
@@ -14,13 +17,18 @@ interface Known {
   readonly label: string
   readonly name: MeasureName
   readonly unit: string
-  /** The archive's marks of "missing", which differ by column: the same number is a measurement in another. */
+  /**
+   * The archive's marks of "missing", which differ by column: the same number is a measurement in another.
+   */
   readonly missing?: readonly number[]
   /** Its cells are points of the compass. */
   readonly isPoint?: boolean
 }
 
-/** APD, the average period, serves only to compare samples; it stands in for the peak period, which NDBC does not have. */
+/**
+ * APD, the average period, serves only to compare samples; it stands in for the peak period, which NDBC does
+ * not have.
+ */
 const STANDARD: readonly Known[] = [
   { label: 'WVHT', name: 'significantHeight', unit: 'm', missing: [99] },
   { label: 'DPD', name: 'period', unit: 's', missing: [99] },
@@ -114,7 +122,10 @@ export function readRows(bytes: Buffer, file: FileReport, station: string | unde
   if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
 }
 
-/** Reads the rows of a summary that have a part of the sea. A point of the compass becomes the middle of its sector. */
+/**
+ * Reads the rows of a summary that have a part of the sea. A point of the compass becomes the middle of its
+ * sector.
+ */
 export function readSummary(bytes: Buffer, file: FileReport, station: string, into: StationRows): void {
   const fault = readLines(bytes, file, SUMMARY, SUMMARY.length, (line) => {
     const { codes, text } = line
@@ -142,8 +153,8 @@ const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRE
 const CLOCK = ['YY', 'MM', 'DD', 'hh', 'mm']
 
 /**
- * Reads the lines below the header, which must have the first `required` columns. Returns 0, or the number of the
- * line that should have been the header.
+ * Reads the lines below the header, which must have the first `required` columns. Returns 0, or the number of
+ * the line that should have been the header.
  */
 function readLines(
   bytes: Buffer,

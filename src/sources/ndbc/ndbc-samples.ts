@@ -39,7 +39,9 @@ const REPEAT = 'waves repeat a sample'
 const DEAD = 'waves garbled: a height of 0 m between waves'
 const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
 
-/** Sends the rows of a feed in order of time, each wave sample once, with its summary. The rows are used up. */
+/**
+ * Sends the rows of a feed in order of time, each wave sample once, with its summary. The rows are used up.
+ */
 export function sendRows(
   { buoy, identifier }: StationHandle,
   feed: number,
@@ -64,7 +66,9 @@ export function sendRows(
   if (length > 0) sink.rows(buoy, rows, feed)
 }
 
-/** Rows by time; the sort is stable, and linear on the few ascending or descending runs that files consist of. */
+/**
+ * Rows by time; the sort is stable, and linear on the few ascending or descending runs that files consist of.
+ */
 function timeOrder({ time, length }: RowBatch): number[] {
   const order = Array.from({ length }, (_, row) => row)
   return directionOf(time, length) < 0 ? order.reverse() : order.sort((a, b) => time[a] - time[b])
@@ -97,9 +101,10 @@ function inOrder(read: StationRows, identifier: string): Pick<StationRows, 'rows
 /**
  * The row that represents the wave sample of each row, −1 for a row without waves. A hull sends a sample
  * twice, first without DPD. Rows belong to one sample within SAMPLE_SECONDS of its first row, each at most
- * REPEAT_STEP_SECONDS after the one before, with equal WVHT, MWD and APD and at most one DPD; one row may have
- * APD alone and another DPD. The first row represents the sample, so that its id stays, and what it lacks comes from the others. A
- * row without APD is a sample of its own: stations that send heights alone show equal ones for hours (44058).
+ * REPEAT_STEP_SECONDS after the one before, with equal WVHT, MWD and APD and at most one DPD; one row may
+ * have APD alone and another DPD. The first row represents the sample, so that its id stays, and what it
+ * lacks comes from the others. A row without APD is a sample of its own: stations that send heights alone
+ * show equal ones for hours (44058).
  */
 function chooseSamples({ time, columns, length }: RowBatch): Int32Array {
   const { significantHeight: height, direction, period } = columns
@@ -134,9 +139,10 @@ function isOfOneSample({ period, peakPeriod }: RowBatch['columns'], sample: numb
 }
 
 /**
- * What is wrong with samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and no
- * neighbour is as high to within a third. A storm can have such numbers (46075 in August 2023): its neighbours decide.
- * And with those of 0 m between waves (46022 in April 2011): a calm has others beside it, and no average period of 0 s.
+ * What is wrong with samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and
+ * no neighbour is as high to within a third. A storm can have such numbers (46075 in August 2023): its
+ * neighbours decide. And with those of 0 m between waves (46022 in April 2011): a calm has others beside it,
+ * and no average period of 0 s.
  */
 function garbledSamples({ time, columns }: RowBatch, sampleOf: Int32Array): Map<number, string> {
   const { significantHeight: height, peakPeriod: average, period } = columns

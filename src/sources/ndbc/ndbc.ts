@@ -17,7 +17,9 @@ import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
 
-/** Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 42 bytes: 4,000 copies of a thousand stations. */
+/**
+ * Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 42 bytes: 4,000 copies of a thousand stations.
+ */
 const MAX_SHARED_ROWS = 4_000_000
 /** Of one copy. */
 const MAX_SHARED_BYTES = 64 * 2 ** 20
@@ -25,14 +27,23 @@ const MAX_SHARED_BYTES = 64 * 2 ** 20
 /** Levels of nested folders, with the source's own: `latest_obs/2026/06/22`. */
 const MAX_LEVELS = 5
 
-/** Folders by their files, as NDBC names them: files of a station, and of all stations at a time. '' is the source's own. */
+/**
+ * Folders by their files, as NDBC names them: files of a station, and of all stations at a time. '' is the
+ * source's own.
+ */
 const STATION_FOLDERS = new Set(['stdmet', 'realtime2', '5day2'])
 const SHARED_FOLDERS = new Set(['', 'latest_obs', 'hourly2'])
 
-/** `41001.txt`, `41001_5day.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
+/**
+ * `41001.txt`, `41001_5day.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first
+ * group.
+ */
 const DATA_FILE = /^([0-9a-z]{3,8}?)(?:_5day|h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
 
-/** `4100132024.txt.gz`, `440358732024.txt`: 41001 and 4403587 in March 2024. The digit of the month is a, b or c from October on. */
+/**
+ * `4100132024.txt.gz`, `440358732024.txt`: 41001 and 4403587 in March 2024. The digit of the month is a, b or
+ * c from October on.
+ */
 const MONTH_FILE = /^([0-9a-z]{5}|[0-9]{7})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
 
 /** `44013.spec`: the spectral wave summary that goes with `44013.txt`. */

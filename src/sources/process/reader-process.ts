@@ -21,7 +21,9 @@ const DEFAULT_LIMIT_SECONDS = 1800
 const DEFAULT_LIMIT_MIB = 4096
 /** Share of the machine's or container's memory; the builder and a server next to it need the rest. */
 const MEMORY_SHARE = 0.75
-/** A reader without a new file or a message for this long is stalled: the largest file takes a tenth of it. */
+/**
+ * A reader without a new file or a message for this long is stalled: the largest file takes a tenth of it.
+ */
 const STALLED_SECONDS = 300
 /** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5

@@ -10,7 +10,10 @@ export const IN_DEGREES = /^(?:deg|°|$)/i
 const STANDARD_CALENDAR = /^(?:standard|gregorian|proleptic_gregorian)?$/i
 const UTC = /^(?:UTC|GMT|Z|UTC?[+-]0+(?::?00)?)?$/i
 
-/** Epoch seconds of the variable `name`, −1 where there is none. @throws UnusableFile for times of no known kind */
+/**
+ * Epoch seconds of the variable `name`, −1 where there is none. @throws UnusableFile for times of no known
+ * kind
+ */
 export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doubt: TakeDoubt): Float64Array {
   const wanted = { rank: 1, maxValues: maxTimes, isCoordinate: true } as const
   const { units, text, values, at } = file.read(name, wanted)
@@ -42,7 +45,9 @@ const GOOD_MEANINGS: ReadonlySet<string> = new Set(
 /** Meanings of flags that nobody has set. `no_qc_performed`, the word of Copernicus, is not among them. */
 const UNCHECKED: ReadonlySet<string> = new Set(['not_evaluated', 'unknown'])
 
-/** OceanSITES' table 2, also that of Copernicus and IMOS: good, probably good, changed, nominal, interpolated. */
+/**
+ * OceanSITES' table 2, also that of Copernicus and IMOS: good, probably good, changed, nominal, interpolated.
+ */
 export const OCEANSITES_GOOD: readonly number[] = [1, 2, 5, 7, 8]
 
 /** Names of flags after that of their variable. */
@@ -60,9 +65,9 @@ const meaningOf = (word: string): string => word.toLowerCase().replace(/^values?
 export const isGoodMeaning = (word: string): boolean => GOOD_MEANINGS.has(meaningOf(word))
 
 /**
- * Whether the flag of a value calls it good: by the flags' own words, else by OceanSITES' numbers. Always true
- * where the file has no flags for it: none by the variable's name or its attributes, and none of `others`, names
- * with their good numbers.
+ * Whether the flag of a value calls it good: by the flags' own words, else by OceanSITES' numbers. Always
+ * true where the file has no flags for it: none by the variable's name or its attributes, and none of
+ * `others`, names with their good numbers.
  * @throws UnusableFile for flags of another number than the values
  */
 export function flagsOf(

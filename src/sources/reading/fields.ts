@@ -157,8 +157,8 @@ export function textsOf(bytes: Uint8Array, fields: Fields): string[] {
 }
 
 /**
- * A name for people: runs of blanks and control characters become one blank, ends are trimmed. One with more than
- * `most` characters is cut at a word and ends in `…`.
+ * A name for people: runs of blanks and control characters become one blank, ends are trimmed. One with more
+ * than `most` characters is cut at a word and ends in `…`.
  */
 export function cleanName(text: string, most = 200): string {
   const clean = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
@@ -175,8 +175,8 @@ export const MOST_OF_CREDIT = 1000
 const MINUTES = /^(\d{1,3})° ?(\d{1,2}(?:[.,]\d{0,9})?)['′’] ?(?:(\d{1,2}(?:[.,]\d{0,9})?)["″”] ?)?([NSEW])$/
 
 /**
- * Decimal degrees between −limit and limit, with a point or a comma, or degrees and minutes (`48°17.42'N`); NaN
- * for anything else.
+ * Decimal degrees between −limit and limit, with a point or a comma, or degrees and minutes (`48°17.42'N`);
+ * NaN for anything else.
  */
 export function degreesOf(text: string, limit: number): number {
   const [, whole, minutes, seconds = '0', side] = MINUTES.exec(text) ?? []

@@ -14,7 +14,10 @@ export interface Meaning {
   readonly rank: number
 }
 
-/** "significant_wave_height_3" and "Significant Wave Height (m)" without case, blanks, signs and a sensor's number. */
+/**
+ * "significant_wave_height_3" and "Significant Wave Height (m)" without case, blanks, signs and a sensor's
+ * number.
+ */
 export const normal = (label: string): string =>
   label
     .replace(/_\d{1,2}$/, '')

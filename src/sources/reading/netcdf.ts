@@ -55,8 +55,8 @@ export interface NetcdfFile {
    */
   read(variable: string, wanted: Wanted): Variable
   /**
-   * Trimmed texts: the cells of a list or table where there are `count` of them, else rows of a table of characters;
-   * null for a variable of numbers.
+   * Trimmed texts: the cells of a list or table where there are `count` of them, else rows of a table of
+   * characters; null for a variable of numbers.
    */
   texts(variable: string, count: number): string[] | null
 }
@@ -207,7 +207,10 @@ function readVariable(
   return { values, shape, along: along.replace(/^.*\//, ''), units, invalid, at: checked, text, numbers }
 }
 
-/** A value or marker as values of this type are stored: rounded, or without the sign that the classic model adds. */
+/**
+ * A value or marker as values of this type are stored: rounded, or without the sign that the classic model
+ * adds.
+ */
 function asStored(values: ArrayLike<number>, isUnsigned: boolean): (value: number) => number {
   if (values instanceof Float32Array) return Math.fround
   if (isUnsigned && values instanceof Int8Array) return (value) => value & 0xff
@@ -215,7 +218,10 @@ function asStored(values: ArrayLike<number>, isUnsigned: boolean): (value: numbe
   return (value) => value
 }
 
-/** Whether a value, as it is stored and in units, lies in the variable's `valid_range`, or `valid_min` and `valid_max`. */
+/**
+ * Whether a value, as it is stored and in units, lies in the variable's `valid_range`, or `valid_min` and
+ * `valid_max`.
+ */
 function validRange(
   { valid_range: both, valid_min: least, valid_max: most }: File['attrs'],
   values: ArrayLike<number>,

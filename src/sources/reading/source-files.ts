@@ -56,7 +56,10 @@ function tooMany(folder: string): BuildError {
   return new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
 }
 
-/** The files of a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing folder */
+/**
+ * The files of a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing
+ * folder
+ */
 export async function listSource(kind: string, folder: string, levels = 1): Promise<FolderListing> {
   const listing = await listFolder(folder, levels)
   if (listing !== null) return listing
@@ -64,7 +67,9 @@ export async function listSource(kind: string, folder: string, levels = 1): Prom
   throw new BuildError(`${kind}: ${fault}`)
 }
 
-/** The only files of a source that it reads; the others make a doubt. @throws BuildError where there are none */
+/**
+ * The only files of a source that it reads; the others make a doubt. @throws BuildError where there are none
+ */
 export async function listOnly(
   kind: string,
   folder: string,

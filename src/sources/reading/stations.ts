@@ -102,7 +102,10 @@ const TWICE_SHARE = 0.1
 /** Steepness 2πH/(gT²) at which every sea has broken. */
 const STEEPEST = 0.1
 
-/** The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by row. */
+/**
+ * The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by
+ * row.
+ */
 export class WaitingRows {
   readonly #sink: Pick<Sink, 'rows'>
   readonly #doubt: TakeDoubt

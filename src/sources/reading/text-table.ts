@@ -1,4 +1,6 @@
-/** Tables of rows and cells, and those of separated text, line by line: header, cells by column, and faults. */
+/**
+ * Tables of rows and cells, and those of separated text, line by line: header, cells by column, and faults.
+ */
 import { BuildError } from '../../system/build-error.ts'
 import {
   BLANK,
@@ -76,7 +78,10 @@ export function* linesOf(bytes: Buffer, skip: number): Generator<Place> {
 /** Whether a cell cannot be a unit, as "1" is. */
 const isOfRow = (cell: string): boolean => /^[-+.]?\d/.test(cell) && !/^1(e[-+]?\d)?$/.test(cell)
 
-/** The table of a text, by default under a first line of names, without units and comments; null for a faulty header, which is reported. */
+/**
+ * The table of a text, by default under a first line of names, without units and comments; null for a faulty
+ * header, which is reported.
+ */
 export function openText(
   bytes: Buffer,
   file: FileReport,
@@ -216,8 +221,8 @@ export class TextTable implements OpenTable {
 }
 
 /**
- * Names of columns without the mark of a comment before the first and without empty ones after the last. A separator
- * within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it.
+ * Names of columns without the mark of a comment before the first and without empty ones after the last. A
+ * separator within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it.
  */
 export function namesOf(texts: readonly string[]): string[] {
   const names: string[] = []
@@ -249,7 +254,8 @@ export type ReadRecord<C extends Columns> = (
 ) => string | null
 
 /**
- * Reads a table of 128 MiB at most whose first `required` columns must be there; others are empty where they are not.
+ * Reads a table of 128 MiB at most whose first `required` columns must be there; others are empty where they
+ * are not.
  * @throws BuildError when it, or a column of its header, is missing, or too many of its lines are bad
  */
 export async function readTable<C extends Columns>(

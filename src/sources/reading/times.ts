@@ -36,7 +36,10 @@ function inRange(seconds: number): number {
 
 const MAX_TEXT = 50
 
-/** Seconds from 1970 on the clock that a text has, and how far this is ahead of UTC, null where it does not say. */
+/**
+ * Seconds from 1970 on the clock that a text has, and how far this is ahead of UTC, null where it does not
+ * say.
+ */
 type Written = { readonly local: number; readonly offset: number | null } | null
 
 const isoWritten = (text: string): Written => (text.length > MAX_TEXT ? null : readIsoTime(text, LOOSE_TIME))
@@ -113,8 +116,9 @@ const DATES = [
 const HOURS = ['', ' HH', ' HH:mm', ' HH:mm:ss', ' HHmm', 'HHmm', 'HHmmss', ' hh:mm A', ' hh:mm:ss A']
 
 /**
- * The formats that read most of the texts, `ISO` alone where it reads them all: several where day and month can be
- * either. None where fewer than half are read, and where other formats read what these do not: dates in two orders.
+ * The formats that read most of the texts, `ISO` alone where it reads them all: several where day and month
+ * can be either. None where fewer than half are read, and where other formats read what these do not: dates
+ * in two orders.
  */
 export function formatsOf(texts: readonly string[]): string[] {
   const counts = ['seconds', 'milliseconds'].map((unit) => `${unit} since 1970-01-01`)
@@ -141,8 +145,9 @@ export function namesZone(text: string, format: string): boolean | null {
 }
 
 /**
- * The reader of a station's times on the wall clock of a zone: −1 for one that the clock leaps over. Of the two
- * moments of an hour that comes twice, it takes the one that goes on in the direction of the times before.
+ * The reader of a station's times on the wall clock of a zone: −1 for one that the clock leaps over. Of the
+ * two moments of an hour that comes twice, it takes the one that goes on in the direction of the times
+ * before.
  */
 function wallClockReader(read: (text: string) => Written, place: Zone): TimeReader {
   let last = -1

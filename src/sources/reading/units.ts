@@ -115,7 +115,10 @@ export function valueColumn(
   }
 }
 
-/** Whether a value marks "missing". A marker kept as a 32-bit float is written with seven digits, here and there differently. */
+/**
+ * Whether a value marks "missing". A marker kept as a 32-bit float is written with seven digits, here and
+ * there differently.
+ */
 export function isMissing({ missing }: ValueColumn, value: number): boolean {
   for (const marker of missing) {
     if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return true
@@ -157,15 +160,18 @@ export function plainText(text: string): string {
   return number === null ? text.trim() : Number.isNaN(number) ? '' : String(number)
 }
 
-/** Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC, Météo-France and people. */
+/**
+ * Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC,
+ * Météo-France and people.
+ */
 export const NO_VALUE: ReadonlySet<string> = new Set('NULL \\N NAN N/A NA MM MQ - -- ---'.split(' '))
 
 /** Powers of ten that a float holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
 /**
- * As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. NaN for a word without
- * a value, too. With `comma` one may stand in place of the point.
+ * As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. NaN for a
+ * word without a value, too. With `comma` one may stand in place of the point.
  */
 export function numberAt(bytes: Buffer, from: number, to: number, comma = false): number | null {
   // Most cells of NDBC are `MM`.

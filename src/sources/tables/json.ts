@@ -1,7 +1,8 @@
 /**
- * Tables in JSON documents by a map (`docs/sources-tables.md`), and the places in them. A place is a JSON pointer (RFC 6901) from a row,
- * `/wave_height`, or from the document, `^/data/spotterId`. In a list, `/results/identifier=Hm0/value` leads to
- * the element with `identifier` `Hm0`, and `/@Hm0 (m)/0` to the one at the index that `Hm0 (m)` has in the header.
+ * Tables in JSON documents by a map (`docs/sources-tables.md`), and the places in them. A place is a JSON
+ * pointer (RFC 6901) from a row, `/wave_height`, or from the document, `^/data/spotterId`. In a list,
+ * `/results/identifier=Hm0/value` leads to the element with `identifier` `Hm0`, and `/@Hm0 (m)/0` to the one
+ * at the index that `Hm0 (m)` has in the header.
  */
 import { isObject, type Json, parseDocument } from '../reading/source-files.ts'
 import { NO_VALUE, numberOf, plainText } from '../reading/units.ts'
@@ -68,7 +69,9 @@ function follow({ fromDocument, steps }: Path, { row, document, header, stars }:
   return value
 }
 
-/** The indexes of every way through the lists that `*` stands for in a place of the document; bounded by it. */
+/**
+ * The indexes of every way through the lists that `*` stands for in a place of the document; bounded by it.
+ */
 function waysOf(path: Path, document: unknown): number[][] {
   let ways: number[][] = [[]]
   path.steps.forEach(({ key }, at) => {
@@ -179,7 +182,9 @@ const JSON_FORM: Form = {
   },
 }
 
-/** Opens `folder` as documents of one network. @throws BuildError for a map that names an unknown unit or zone */
+/**
+ * Opens `folder` as documents of one network. @throws BuildError for a map that names an unknown unit or zone
+ */
 export const openJsonSource: OpenSource = (folder, options) => {
   const map = compileMap('json', options)
   return { read: (sink, { report }) => readFolder(JSON_FORM, folder, map, sink, report) }

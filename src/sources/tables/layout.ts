@@ -30,11 +30,14 @@ export interface FoundTable {
   readonly path: string
   readonly info: Info
   /**
-   * Another look at the first rows, for tables of people: their times may be in any format, units may be missing, and
-   * nines mark what is missing. Null for answers of servers, whose times are UTC unless they say otherwise.
+   * Another look at the first rows, for tables of people: their times may be in any format, units may be
+   * missing, and nines mark what is missing. Null for answers of servers, whose times are UTC unless they say
+   * otherwise.
    */
   readonly look: (() => OpenTable | null) | null
-  /** The identifier that a cell stands for; null for a row of something else, which it has counted as skipped. */
+  /**
+   * The identifier that a cell stands for; null for a row of something else, which it has counted as skipped.
+   */
   readonly identify?: (cell: string, file: FileReport) => string | null
   /** Ranks the rows, as in `Sink.rows`. */
   readonly feed?: number
@@ -286,8 +289,8 @@ function measuredColumn(
 }
 
 /**
- * The column of each quantity by the map, by standard name or own name. A well-known own name counts more than a
- * standard name that contradicts it. Only a period may share its column.
+ * The column of each quantity by the map, by standard name or own name. A well-known own name counts more
+ * than a standard name that contradicts it. Only a period may share its column.
  */
 function chooseColumns(
   { labels }: OpenTable,

@@ -1,6 +1,6 @@
 /**
- * Rows of mapped tables as readings. Rows of one station and time become one row, in whatever table or file they
- * stand; they wait in memory, as a buoy is announced with its position before its rows are sent.
+ * Rows of mapped tables as readings. Rows of one station and time become one row, in whatever table or file
+ * they stand; they wait in memory, as a buoy is announced with its position before its rows are sent.
  */
 import { basename, join } from 'node:path'
 import { MEASURES, type MeasureName } from '../../sea/columns.ts'

@@ -1,6 +1,6 @@
 /**
- * Tables of text as people and their programs write them: any separator, lines before the header, dates of any kind
- * (`docs/sources-tables.md`). Names that are well known need no map.
+ * Tables of text as people and their programs write them: any separator, lines before the header, dates of
+ * any kind (`docs/sources-tables.md`). Names that are well known need no map.
  */
 import { BLANK, Fields, splitBlanks, splitSeparated, textsOf } from '../reading/fields.ts'
 import { fieldOf, ownMeaning } from '../reading/known-names.ts'
@@ -41,8 +41,8 @@ export function findTable(bytes: Buffer, path: string, map: MappedTable, file: F
 const SEPARATORS: { readonly [delimiter: string]: number } = { ',': 44, ';': 59, '\t': 9, blanks: BLANK }
 
 /**
- * Finds header and separator of a text: the line that the map gives, else the first one with a time and a measure by
- * the map's or by well-known names, else the first line at all. Null for a text without lines.
+ * Finds header and separator of a text: the line that the map gives, else the first one with a time and a
+ * measure by the map's or by well-known names, else the first line at all. Null for a text without lines.
  */
 function findHeader(bytes: Buffer, spec: TableSpec): Required<Pick<TextForm, 'separator' | 'header'>> | null {
   const wanted = new Set(

@@ -122,7 +122,8 @@ test('What a library throws out of turn fails its file by name, and the others a
       const texts = {
         'sources.csv': `name,network\n${name},coastal\n`,
         'buoys.csv': `source,identifier,name,lat,lng\n${name},1,Buoy ${name},43.4,-${5 + i}\n`,
-        // What throws takes several reads of a socket, so that one of them comes after the response has begun.
+        // What throws takes several reads of a socket, so that one of them comes after the response has
+        // begun.
         [`readings/${rows}.csv`]:
           rows === 'rows' ? '#'.repeat(500_000) : `source,identifier,time,significant_height\n${line}`,
       }

@@ -124,8 +124,8 @@ export function idsOf(stub: StubS3, { parts }: Manifest, prefix = 'sea/'): Map<s
 }
 
 /**
- * Fails unless a stub holds a history that readers can trust: all that the newest commit names is there, and no id of
- * any commit ever belongs to two buoys.
+ * Fails unless a stub holds a history that readers can trust: all that the newest commit names is there, and
+ * no id of any commit ever belongs to two buoys.
  */
 export function expectSound(stub: StubS3, prefix = 'sea/'): void {
   const commits = commitsOf(stub, prefix)

@@ -52,13 +52,16 @@ export const fromZero =
     Math.max(least, (high ?? 0) * 1.08),
   ]
 
-/** An arrow that points where waves from north go, as the outline of SVG: 14 pixels high, about its middle. */
+/**
+ * An arrow that points where waves from north go, as the outline of SVG: 14 pixels high, about its middle.
+ */
 export const ARROW = 'M0-7V6M-4 1 0 7 4 1z'
 
 /**
- * The barb of a wind from north by the convention of WMO, as the outline of SVG, about the middle of its staff of 16
- * pixels, whose upper end is where the wind comes from: a half barb for 5 kn, a full one for 10, a pennant for
- * 50, and a ring for calm. Speeds are rounded to 5 kn. South of the equator barbs are on the other side.
+ * The barb of a wind from north by the convention of WMO, as the outline of SVG, about the middle of its
+ * staff of 16 pixels, whose upper end is where the wind comes from: a half barb for 5 kn, a full one for 10,
+ * a pennant for 50, and a ring for calm. Speeds are rounded to 5 kn. South of the equator barbs are on the
+ * other side.
  */
 export function windBarb(knots: number, isSouth = false): string {
   let fives = Math.round(knots / 5)

@@ -81,8 +81,8 @@ export function drawTogether(
   })
   plots[0]?.over.append(slider)
   if (memory.at !== null) readIndex(nearestIndex(x, memory.at))
-  // The line of now moves with the ages on the page. All value axes become as wide as the widest: the same time is at
-  // the same place in each plot.
+  // The line of now moves with the ages on the page. All value axes become as wide as the widest: the same
+  // time is at the same place in each plot.
   const stop = now.subscribe(() => plots.forEach((plot) => plot.redraw(false, true)))
   return () => {
     stop()

@@ -93,7 +93,9 @@ export interface Shared {
   axis: { pixels: number }
 }
 
-/** Draws a plot at the end of `host`, as wide as its place is, now and later; `remove` takes it away again. */
+/**
+ * Draws a plot at the end of `host`, as wide as its place is, now and later; `remove` takes it away again.
+ */
 export function draw(
   host: HTMLElement,
   { name, scale, lines, size, range, bands = [] }: Plot,
@@ -218,7 +220,9 @@ export function draw(
 const rowsOf = (plot: UPlot): HTMLElement[] =>
   [...plot.root.querySelectorAll<HTMLElement>('.u-legend .u-series')].slice(1)
 
-/** Makes each name in the legend a button, with its line as it is drawn; uPlot listens to clicks on its row. */
+/**
+ * Makes each name in the legend a button, with its line as it is drawn; uPlot listens to clicks on its row.
+ */
 function makeButtons(plot: UPlot, lines: readonly Line[]): void {
   for (const [i, row] of rowsOf(plot).entries()) {
     const { color, width = 2, dash = [], mark, sign } = lines[i] as Line

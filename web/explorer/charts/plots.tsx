@@ -1,6 +1,6 @@
 /**
- * The place of a chart. Its code is loaded when the first one is needed: the first view of the page has none. A
- * chart that is drawn again keeps the chosen value, and the focus.
+ * The place of a chart. Its code is loaded when the first one is needed: the first view of the page has none.
+ * A chart that is drawn again keeps the chosen value, and the focus.
  */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -27,8 +27,8 @@ function load(): void {
 type Draw = (code: typeof Charts, place: HTMLElement, memory: Memory) => () => void
 
 /**
- * `draw` is called whenever a value of `on`, or the theme, has changed. In the chart of another `about` nothing is
- * read yet; null draws nothing. `label` describes the chart for screen readers.
+ * `draw` is called whenever a value of `on`, or the theme, has changed. In the chart of another `about`
+ * nothing is read yet; null draws nothing. `label` describes the chart for screen readers.
  */
 export function Plots({
   about,

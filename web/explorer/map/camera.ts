@@ -13,7 +13,10 @@ const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
 const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
-/** The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the buoys. */
+/**
+ * The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the
+ * buoys.
+ */
 const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
 /** Half of the largest dot. */
 const DOT_PIXELS = 12
@@ -25,7 +28,10 @@ export const OWN_MOVE = { isOwn: true } as const
 /** The highest latitude of a globe's middle: at a pole itself a zoom means nothing. */
 export const GLOBE_END = 89
 
-/** What the zoom of a globe with this in its middle has in addition to that of one as large that shows the equator. */
+/**
+ * What the zoom of a globe with this in its middle has in addition to that of one as large that shows the
+ * equator.
+ */
 const beyondEquator = (lat: number): number =>
   showsGlobe.peek() ? Math.log2(Math.cos((Math.min(GLOBE_END, Math.abs(lat)) * Math.PI) / 180)) : 0
 
@@ -89,7 +95,9 @@ function fitPositions(map: MapView, positions: readonly Position[], isPart: bool
   )
 }
 
-/** Pixels of the map that chips cover from its top, buttons from its right, legend or panel from its bottom. */
+/**
+ * Pixels of the map that chips cover from its top, buttons from its right, legend or panel from its bottom.
+ */
 function coverOf(map: MapView): { top: number; right: number; bottom: number } {
   const whole = map.getContainer().getBoundingClientRect()
   const boxOf = (id: string): DOMRect => byId(id).getBoundingClientRect()

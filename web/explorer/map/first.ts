@@ -16,9 +16,9 @@ const DEGREES_AN_HOUR = 15
 const REGION_DEGREES = 30
 
 /**
- * The buoys that the first view is made for: all of one region; on a narrow map else those of the visitor's time
- * zone, or at the longitudes around it. A wide map shows as much of the world as it has room for between the polar seas, where
- * most buoys are.
+ * The buoys that the first view is made for: all of one region; on a narrow map else those of the visitor's
+ * time zone, or at the longitudes around it. A wide map shows as much of the world as it has room for between
+ * the polar seas, where most buoys are.
  * @param size the part of the map that nothing covers, in pixels
  * @param visitor IANA name of the time zone, and its hours east of Greenwich
  */

@@ -35,7 +35,9 @@ const colorsOf = (theme: Theme) =>
   ) as { readonly [name in keyof typeof COLORS]: string }
 
 export const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
-/** What is drawn above and labelled before others: the highest seas, and above all old readings those of now. */
+/**
+ * What is drawn above and labelled before others: the highest seas, and above all old readings those of now.
+ */
 const PRIORITY: ExpressionSpecification = ['-', ['coalesce', ['get', 'height'], -1], ['case', OLD, 100, 0]]
 
 /** One value for each class of height. */
@@ -50,7 +52,10 @@ const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
-/** A cluster has the height of its highest buoy of now, whose label it does not know; it is old if all its buoys are. */
+/**
+ * A cluster has the height of its highest buoy of now, whose label it does not know; it is old if all its
+ * buoys are.
+ */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
 /** Pixels that a cluster is larger than a dot. */
 const CLUSTER_PIXELS = 3

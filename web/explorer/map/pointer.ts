@@ -1,6 +1,6 @@
 /**
- * Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. A small
- * text next to the pointer names the buoy, or says why a click was not answered.
+ * Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. A
+ * small text next to the pointer names the buoy, or says why a click was not answered.
  */
 import { type GeoJSONSource, type LngLat, type Map as MapView, type Point, Popup } from 'maplibre-gl'
 import { openBuoy, openPoint } from '../store.ts'

@@ -6,7 +6,10 @@ interface Placed {
 
 /** No dot is drawn further than this from where its buoy is. */
 const MOST = 9
-/** Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small ones touch. */
+/**
+ * Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small
+ * ones touch.
+ */
 const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
 const RADIANS = Math.PI / 180
@@ -22,8 +25,8 @@ interface Dot {
 }
 
 /**
- * The features at the places where they are drawn, in the same order. `equator` is its length in pixels; on a globe
- * pixels are smaller towards the poles.
+ * The features at the places where they are drawn, in the same order. `equator` is its length in pixels; on a
+ * globe pixels are smaller towards the poles.
  */
 export function spread<Feature extends Placed>(features: readonly Feature[], equator: number): Feature[] {
   const radian = equator / (2 * Math.PI)

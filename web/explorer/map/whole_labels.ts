@@ -5,8 +5,8 @@ import type { Map as MapView } from 'maplibre-gl'
 type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 /**
- * From here on no label is cut at the edge of the map nor by what covers it: it is placed at another side of its
- * dot or not at all. MapLibre has no setting for that, so its test for room is made stricter.
+ * From here on no label is cut at the edge of the map nor by what covers it: it is placed at another side of
+ * its dot or not at all. MapLibre has no setting for that, so its test for room is made stricter.
  */
 export function keepLabelsWhole(map: MapView, covers: () => readonly Box[]): void {
   const index = map.style.placement.collisionIndex

@@ -27,7 +27,10 @@ const FAVOURITES_KEY = 'groundswell-favourites'
 const MOST_FAVOURITES = 100
 const MOST_CHARACTERS = 200
 
-/** A buoy by its slug, or a place by its position. The name is shown where the buoy is not among the active ones. */
+/**
+ * A buoy by its slug, or a place by its position. The name is shown where the buoy is not among the active
+ * ones.
+ */
 export interface Favourite {
   slug: string
   name: string

@@ -88,8 +88,9 @@ export const decimalsIn = (fields: object): Decimals[string] =>
   )
 
 /**
- * What a buoy measures is written with as many decimals as its network's data have: as `told`, or where that says
- * nothing, as the newest readings. JSON leaves closing zeros out, so the longest of many numbers tells them.
+ * What a buoy measures is written with as many decimals as its network's data have: as `told`, or where that
+ * says nothing, as the newest readings. JSON leaves closing zeros out, so the longest of many numbers tells
+ * them.
  */
 export function scalesOfSources(
   buoys: readonly Measuring[],

@@ -1,4 +1,7 @@
-/** The days ahead of a place: forecast and tide of this hour, the times of high and low water, and their credits. */
+/**
+ * The days ahead of a place: forecast and tide of this hour, the times of high and low water, and their
+ * credits.
+ */
 import type { PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { has } from '../charts/parts.ts'
 import { clockName, clockTime, dayName, directionText, type Zone } from '../format.ts'

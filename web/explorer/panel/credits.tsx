@@ -9,8 +9,8 @@ import { api, clock } from '../store.ts'
 const ADDRESS = /(https:\/\/[^\s<>"…]*[^\s<>".,;:!?()…])(?![^\s<>"…]*…)/
 
 /**
- * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real, and
- * the operator's terms are not of made-up readings.
+ * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real,
+ * and the operator's terms are not of made-up readings.
  */
 function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)

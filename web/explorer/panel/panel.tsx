@@ -1,6 +1,6 @@
 /**
- * The panel: what the page is about, in the place that the visitor has scrolled to. On a narrow screen it is a
- * sheet over the map, with one of three heights, and a handle.
+ * The panel: what the page is about, in the place that the visitor has scrolled to. On a narrow screen it is
+ * a sheet over the map, with one of three heights, and a handle.
  */
 import { effect } from '@preact/signals'
 import { Fragment } from 'preact'

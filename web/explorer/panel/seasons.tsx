@@ -83,7 +83,9 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
   )
 }
 
-/** Chooses one part of the view: values with their names, in order. Nothing is chosen where there are none. */
+/**
+ * Chooses one part of the view: values with their names, in order. Nothing is chosen where there are none.
+ */
 function Select<K extends 'metric' | 'season' | 'year' | 'against'>(props: {
   label: string
   part: K
