@@ -111,6 +111,7 @@ export async function readWorld(
           return gatherings.push({ record, count: 0, newest: null, times: [], rows }) - 1
         },
         rows: (handle, batch) => gather(gatherings[handle], batch, onRow),
+        spectra: ignore,
         pass: ignore,
         forecast: ignore,
         harbour: ignore,

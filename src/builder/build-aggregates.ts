@@ -17,7 +17,14 @@ import {
 import { COMMON_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { monthStart } from '../sea/time.ts'
 import { zone, type Zone } from '../sea/zones.ts'
-import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
+import {
+  hasRows,
+  januaryOf,
+  madeFrom,
+  readAggregates,
+  readMonth,
+  yearOfMonth,
+} from '../snapshot/part-kinds.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { Part, PartEntry } from '../snapshot/snapshot-format.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
@@ -130,7 +137,7 @@ async function makeYear(
 }
 
 const partsOf = (entries: readonly PartEntry[], month: number): PartEntry[] =>
-  entries.filter((entry) => entry.kind !== 'aggregates' && entry.month === month)
+  entries.filter((entry) => hasRows(entry) && entry.month === month)
 
 interface BuoyDays {
   readonly zone: Zone | null

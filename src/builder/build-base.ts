@@ -18,6 +18,9 @@ import { BuildError } from '../system/build-error.ts'
 /** If a larger share of the folder's data would be lost, the sources are broken. */
 export const DEFAULT_ALLOWED_LOSS = 0.5
 
+/** Days before a buoy's newest spectrum: what forecasts are compared with, and what NDBC itself serves. */
+export const DEFAULT_SPECTRA_DAYS = 45
+
 export interface BuildOptions {
   sources: Source[]
   out: string
@@ -31,6 +34,8 @@ export interface BuildOptions {
   /** Share (0…1) of the folder's data of any kind that may be missing from the new snapshot. */
   allowLoss?: number
   keep?: number
+  /** Days before each buoy's newest spectrum of which its spectra are kept; Infinity keeps all. */
+  spectraDays?: number
   /** Networks, most preferred first: a buoy within `sameWithinKm` of a preferred network's is left out. */
   prefer?: readonly string[]
   sameWithinKm?: number

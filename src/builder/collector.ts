@@ -13,9 +13,11 @@ import type {
 import { ForecastSet } from '../snapshot/make-forecast.ts'
 import { MAX_TEXT_LENGTH } from '../snapshot/snapshot-format.ts'
 import type { SourceState, StateParts } from './source-state.ts'
+import type { Spectra } from '../sea/spectra.ts'
 import { passRecords } from '../snapshot/make-passes.ts'
 import type { BuildReport } from './build-report.ts'
 import { newestReading, removeImpossible } from './quality.ts'
+import type { SpectraSpool } from './spectra-spool.ts'
 import type { Spool } from './spool.ts'
 import { harbourRecords } from '../snapshot/make-tides.ts'
 
@@ -39,6 +41,12 @@ export class Contribution {
   }
 }
 
+/** What holds rows and spectra until all sources are read. */
+export interface Spools {
+  readonly rows: Spool
+  readonly spectra: SpectraSpool
+}
+
 interface Handle {
   readonly contribution: Contribution
   readonly key: string
@@ -60,13 +68,15 @@ export class Collector implements Sink {
   /** A reading later than this comes from a clock gone wrong, epoch seconds. */
   readonly #latest: number
   readonly #spool: Spool
+  readonly #spectra: SpectraSpool
   readonly #report: Pick<BuildReport, 'doubt' | 'impossible'>
   readonly #handles: Handle[] = []
   /** Contributions in the order of the sources: if two have the same thing, the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
-  constructor(spool: Spool, latest: number, report: Pick<BuildReport, 'doubt' | 'impossible'>) {
-    this.#spool = spool
+  constructor({ rows, spectra }: Spools, latest: number, report: Pick<BuildReport, 'doubt' | 'impossible'>) {
+    this.#spool = rows
+    this.#spectra = spectra
     this.#latest = latest
     this.#report = report
   }
@@ -200,6 +210,10 @@ export class Collector implements Sink {
     const newest = newestReading(batch, this.#latest)
     if (newest > handle.newest) handle.newest = newest
     this.#spool.add(buoy, feed, batch)
+  }
+
+  spectra(buoy: number, spectra: Spectra, feed = 0): void {
+    if (this.#handles[buoy].isWanted) this.#spectra.add(buoy, feed, spectra)
   }
 
   #doubtEarly({ identifier }: BuoyRecord, { time, length }: RowBatch): void {

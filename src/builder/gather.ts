@@ -5,9 +5,8 @@ import { tidesPart } from '../snapshot/make-tides.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, BuildOptions } from './build-base.ts'
-import { Collector, type Contribution } from './collector.ts'
+import { Collector, type Contribution, type Spools } from './collector.ts'
 import { loadStateParts, stateOf, type SourceState } from './source-state.ts'
-import type { Spool } from './spool.ts'
 
 export interface Gathered {
   input: Collector
@@ -19,9 +18,9 @@ export interface Gathered {
 }
 
 /** @throws BuildError when no source can be read, or the time of the data is unknown */
-export async function gather(options: BuildOptions, base: Base, spool: Spool): Promise<Gathered> {
+export async function gather(options: BuildOptions, base: Base, spools: Spools): Promise<Gathered> {
   const { sources, report, now } = options
-  const input = new Collector(spool, options.latest ?? Infinity, report)
+  const input = new Collector(spools, options.latest ?? Infinity, report)
   const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
   const stale = await readSources(options, input, wantedAsOf, base.states)

@@ -5,8 +5,12 @@
  * single measures.
  */
 import { MEASURES, MISSING_U16, type Codes } from '../sea/columns.ts'
+import { lowerBound } from '../index/bisect.ts'
+import type { MonthRows } from '../index/segments.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
+import { JOINED_SECONDS, type Spectra, spectrumOf } from '../sea/spectra.ts'
 import { DAY, HOUR } from '../sea/time.ts'
+import { waveParameters } from '../sea/wave-parameters.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
 
 /**
@@ -56,6 +60,7 @@ export const SUSPECT_TEXTS = {
   stuck: 'the same wave values for six hours and more',
   spike: 'height a spike between its neighbours',
   dead: 'height of at most 0.05 m for seven days and more',
+  spectrum: 'height of the spectrum more than 0.1 m and 5 % away from that of its reading',
   jump: 'height more than 2 m and half away from the one within the hour before',
 } as const
 
@@ -135,7 +140,16 @@ export function countSuspect(
 ): void {
   const { buoys, start } = table
   for (let i = 0; i < buoys.length; i++) {
-    const counts: Counts = { steep: 0, period: 0, water: 0, stuck: 0, spike: 0, dead: 0, jump: 0 }
+    const counts: Counts = {
+      steep: 0,
+      period: 0,
+      water: 0,
+      stuck: 0,
+      spike: 0,
+      dead: 0,
+      spectrum: 0,
+      jump: 0,
+    }
     const [first, end] = [start[i], start[i + 1]]
     countSingle(table, first, end, counts)
     countChanges(table, first, end, counts)
@@ -145,6 +159,37 @@ export function countSuspect(
       if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
     }
   }
+}
+
+/** How much the height of a spectrum may differ from that of its reading: networks round theirs to tenths. */
+const HEIGHT_METRES = 0.1
+const HEIGHT_SHARE = 0.05
+
+/** Counts the spectra of a buoy whose height is not that of their reading, the one nearest in time. */
+export function countDoubtfulSpectra(
+  runs: readonly Spectra[],
+  { time, start, measures: { significantHeight } }: MonthRows,
+  index: number,
+): number {
+  const own = time.subarray(start[index], start[index + 1])
+  let times = 0
+  for (const run of runs) {
+    for (let i = 0; i < run.time.length; i++) {
+      const row = nearest(own, run.time[i])
+      if (Math.abs(own[row] - run.time[i]) > JOINED_SECONDS) continue
+      const height = significantHeight.codes[start[index] + row] / MILLI
+      const { hm0 } = waveParameters(spectrumOf(run, i))
+      if (Math.abs(hm0 - height) > HEIGHT_METRES + HEIGHT_SHARE * height) times++
+    }
+  }
+  return times
+}
+
+/** The index of the time nearest to a moment, the earlier of two. */
+function nearest(times: Uint32Array, moment: number): number {
+  const after = lowerBound(times, moment)
+  if (after === times.length) return after - 1
+  return after > 0 && moment - times[after - 1] <= times[after] - moment ? after - 1 : after
 }
 
 function countSingle({ columns }: MonthTable, first: number, end: number, counts: Counts): void {

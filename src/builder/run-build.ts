@@ -15,6 +15,7 @@ import { checkBuild, writeParts } from './write-parts.ts'
 import { type BuiltSnapshot, publish, type PublishingWork } from './publish.ts'
 import { Prefix } from './publishing/prefix.ts'
 import { beginIfThere, outcomeText } from './publishing/publish-to-prefix.ts'
+import { SpectraSpool } from './spectra-spool.ts'
 import { Spool } from './spool.ts'
 import { timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
@@ -46,14 +47,15 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
 
 async function build(options: BuildOptions, base: Base, work: PublishingWork): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now } = options
-  const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
+  const waiting = join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`)
+  const spools = { rows: new Spool(waiting), spectra: new SpectraSpool(`${waiting}-spectra`) }
   try {
     // 1. Gather the sources' data and their time; stale sources give their last data.
-    const gathered = await gather(options, base, spool)
+    const gathered = await gather(options, base, spools)
     // 2. Identify each buoy: its id, slug, country and time zone; a duplicate in another network goes.
     const identified = await identify(options, base, gathered)
     // 3. Write the parts that are new; the others keep their files.
-    const written = await writeParts(options, base, gathered, identified, spool)
+    const written = await writeParts(options, base, gathered, identified, spools)
     // 4. Check that little is lost, and that the disk holds the bytes that were written.
     await checkBuild(options, base, gathered, identified, written.parts)
     // 5. Publish, unless a rollback holds. Then remove the files that no kept snapshot needs any more.
@@ -63,7 +65,8 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
     reportOutcome(options, base, gathered, identified, built)
     return built
   } finally {
-    spool.close()
+    spools.rows.close()
+    spools.spectra.close()
   }
 }
 

@@ -14,21 +14,25 @@ import { tidesPart } from '../snapshot/make-tides.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
 import { writeAggregates } from './build-aggregates.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
-import type { Collector, Contribution } from './collector.ts'
+import type { Collector, Contribution, Spools } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
 import type { Spool } from './spool.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { monthStart, monthText, timestampText } from '../sea/time.ts'
-import { monthPart, readMonth } from '../snapshot/part-kinds.ts'
+import { hasRows, monthPart, readMonth } from '../snapshot/part-kinds.ts'
 import { readPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { takeDoubts } from '../sources/reading/source-files.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
 import { countSuspect } from './quality.ts'
+import { writeSpectra } from './write-spectra.ts'
 
 export interface Written {
-  /** In the order of the manifest: catalogue, months and years (oldest first), passes, forecast, tides. */
+  /**
+   * In the order of the manifest: catalogue, months and years (oldest first), months of spectra, passes,
+   * forecast, tides.
+   */
   parts: PartEntry[]
   /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>
@@ -45,18 +49,25 @@ export async function writeParts(
   { previous }: Base,
   gathered: Gathered,
   identified: Identified,
-  spool: Spool,
+  spools: Spools,
 ): Promise<Written> {
   const { out } = options
   const { input, wantedAsOf } = gathered
   const { buoys, registry, idOf } = identified
-  const months = await writeMonths(options, previous, gathered, identified, spool)
+  const months = await writeMonths(options, previous, gathered, identified, spools.rows)
+  const spectra = await writeSpectra(options, previous, months, gathered, identified, spools.spectra)
   const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
   const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones)
   const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
   const networks = networksOf(buoys, input, previous)
   const catalog = catalogPart(networks, buoys, registry, input.spots())
-  const parts = [writePart(out, catalog, buoys.length), ...months, ...aggregates, ...whole.entries]
+  const parts = [
+    writePart(out, catalog, buoys.length),
+    ...months,
+    ...aggregates,
+    ...spectra,
+    ...whole.entries,
+  ]
   return { parts, own: whole.own }
 }
 
@@ -137,8 +148,7 @@ async function writeMonths(
 ): Promise<PartEntry[]> {
   const months = new Map<number, PartEntry[]>()
   for (const entry of previous?.manifest.parts ?? []) {
-    if (entry.month !== null && entry.kind !== 'aggregates')
-      entryOf(months, entry.month, () => []).push(entry)
+    if (hasRows(entry)) entryOf(months, entry.month!, () => []).push(entry)
   }
   const doubt = takeDoubts(report)
   const changed = new Set(spool.months())

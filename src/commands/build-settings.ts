@@ -1,6 +1,6 @@
 /** Settings of the commands that build snapshots: `build`, `run` and, for some, `publish`. */
 import { DEFAULT_KEPT } from '../snapshot/retained.ts'
-import { DEFAULT_ALLOWED_LOSS } from '../builder/build-base.ts'
+import { DEFAULT_ALLOWED_LOSS, DEFAULT_SPECTRA_DAYS } from '../builder/build-base.ts'
 import { LOG_SETTINGS, data, snapshots, SERVE_SETTINGS } from '../server/serve-settings.ts'
 import {
   flag,
@@ -83,9 +83,24 @@ export const BUILD_SETTINGS = {
     String(DEFAULT_KEPT),
     wholeNumber(1, 10000),
   ),
+  'keep-spectra': setting(
+    'TIME',
+    "how long before a buoy's newest wave spectrum its others are kept, in days; all to keep every one",
+    `${DEFAULT_SPECTRA_DAYS}d`,
+    keptSpectra,
+  ),
   ...LOG_SETTINGS,
   ...PUBLISH_SETTINGS,
 } as const
+
+/** Days of `45d`; Infinity of `all`. */
+function keptSpectra(texts: readonly string[]): number {
+  const word = last(texts)
+  if (word === 'all') return Infinity
+  const [, days] = /^([1-9][0-9]{0,4})d$/.exec(word) ?? []
+  if (days === undefined) throw new Error('whole days from 1d to 99999d, or all')
+  return Number(days)
+}
 
 export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
@@ -94,6 +109,7 @@ export const RUN_SETTINGS = {
   'max-bad': BUILD_SETTINGS['max-bad'],
   'allow-loss': BUILD_SETTINGS['allow-loss'],
   keep: BUILD_SETTINGS.keep,
+  'keep-spectra': BUILD_SETTINGS['keep-spectra'],
   every: setting(
     'TIME',
     'time between builds, aligned to the clock; 0 to build only when there is no snapshot',

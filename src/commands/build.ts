@@ -64,6 +64,7 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
     fresh: config.fresh,
     allowLoss: config['allow-loss'],
     keep: config.keep,
+    spectraDays: config['keep-spectra'],
     exportTo: config.export,
     publishTo: store === null ? null : { store, singleWriter: config['single-writer'] },
     ...(configuration !== null && {

@@ -147,6 +147,7 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
         `--max-bad=${percent(config['max-bad'])}`,
         `--allow-loss=${percent(config['allow-loss'])}`,
         `--keep=${config.keep}`,
+        `--keep-spectra=${config['keep-spectra'] === Infinity ? 'all' : `${config['keep-spectra']}d`}`,
         `--log-format=${logSettings.format}`,
         `--log-level=${level}`,
         ...(config.export === null ? [] : [`--export=${config.export}`]),

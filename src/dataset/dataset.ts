@@ -11,6 +11,7 @@ import { Tides } from '../index/tides.ts'
 import { Search, type SearchColumns } from '../index/name-search.ts'
 import { readAggregates, readForecast, readMonth, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
+import { readSpectra, type SpectraMonth } from '../snapshot/spectra.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import type { LoadedPart, LoadedSnapshot } from '../snapshot/read-snapshot.ts'
@@ -28,6 +29,8 @@ export interface Dataset {
   /** Readings, and rows without a significant height, which only feed series. */
   readonly readings: Segments
   readonly weather: Segments
+  /** Wave spectra; `months` are those of the rows' segments. */
+  readonly spectra: { readonly rows: Segments; readonly months: readonly SpectraMonth[] }
   /** Empty where an older program built the snapshot. */
   readonly aggregates: Aggregates
   /** 1 for a buoy with a reading in the active window before the snapshot's time. */
@@ -61,6 +64,7 @@ type OpenedPart =
   | { kind: 'passes'; passes: PassColumns }
   | { kind: 'tides'; tides: Tides }
   | { kind: 'readings' | 'weather'; rows: MonthRows }
+  | { kind: 'spectra'; month: SpectraMonth }
   | { kind: 'aggregates'; year: AggregateYear }
 
 /** Opened parts by file. A file's name identifies its content. */
@@ -99,6 +103,8 @@ function openPart({ entry, bytes }: LoadedPart): OpenedPart {
     case 'readings':
     case 'weather':
       return { kind, rows: readMonth(part, month!, file) }
+    case 'spectra':
+      return { kind, month: readSpectra(part, month!, file) }
     case 'aggregates':
       return { kind, year: readAggregates(part, month!, file) }
   }
@@ -112,12 +118,14 @@ export function sorted(opened: OpenedParts) {
   let tides: Tides | null = null
   const readings: MonthRows[] = []
   const weather: MonthRows[] = []
+  const spectra: SpectraMonth[] = []
   const years: AggregateYear[] = []
   for (const part of opened.values()) {
     if (part.kind === 'catalog') catalog = part.catalog
     else if (part.kind === 'forecast') forecast = part.forecast
     else if (part.kind === 'passes') passes = part.passes
     else if (part.kind === 'tides') tides = part.tides
+    else if (part.kind === 'spectra') spectra.push(part.month)
     else if (part.kind === 'aggregates') years.push(part.year)
     else (part.kind === 'readings' ? readings : weather).push(part.rows)
   }
@@ -130,6 +138,7 @@ export function sorted(opened: OpenedParts) {
     tides,
     readings: readings.sort(byMonth),
     weather: weather.sort(byMonth),
+    spectra: spectra.sort(byMonth),
     years,
   }
 }
@@ -138,6 +147,7 @@ export function sorted(opened: OpenedParts) {
 export interface Indexes {
   readonly readings: SegmentColumns
   readonly weather: SegmentColumns
+  readonly spectra: SegmentColumns
   readonly active: Uint8Array
   readonly latest: Latest
   readonly groups: Groups
@@ -147,7 +157,7 @@ export interface Indexes {
 
 /** @throws SnapshotError when a part is missing */
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
-  const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
+  const { catalog, passes, forecast, tides, readings, weather, spectra, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
   const boxes = new Boxes(catalog.boxes)
@@ -160,6 +170,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     buoyCount: id.length,
     readings: new Segments(readings, indexes.readings),
     weather: new Segments(weather, indexes.weather),
+    spectra: { rows: new Segments(spectra, indexes.spectra), months: spectra },
     aggregates: new Aggregates(id, years),
     active,
     latest,

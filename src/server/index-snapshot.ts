@@ -44,7 +44,7 @@ export function* indexSnapshot(
 
 /** A thread that kept parts of rows would keep their memory, also where nobody serves them. */
 function withoutRows(parts: OpenedParts): OpenedParts {
-  const rows = new Set(['readings', 'weather', 'aggregates'])
+  const rows = new Set(['readings', 'weather', 'aggregates', 'spectra'])
   return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))
 }
 
@@ -63,6 +63,7 @@ function* indexesOf(
   const { id } = catalog
   const readings = yield* segmentColumns(id, opened.readings)
   const weather = yield* segmentColumns(id, opened.weather)
+  const spectra = yield* segmentColumns(id, opened.spectra)
   const segments = new Segments(opened.readings, readings)
   const activeSince = snapshot.asOf - activeWithin
   const active = activeBuoys(id.length, segments, activeSince)
@@ -71,6 +72,7 @@ function* indexesOf(
   const indexes: Indexes = {
     readings,
     weather,
+    spectra,
     active,
     latest: yield* latestOf(segments, catalog.source, catalog.sources.length),
     groups: buildGroups(catalog, active),

@@ -36,6 +36,7 @@ import { BYTES_A_FORECAST_POINT, catalogSummary, monthSummary, type PartSummary 
 import { MAX_BUOY_ID, readCatalog, type Catalog } from './catalog.ts'
 import { expectLength } from './part-columns.ts'
 import { readAggregates, readForecast, readMonth, readPasses, readTides } from './part-kinds.ts'
+import { checkBands, readSpectra } from './spectra.ts'
 import { expect, HEADER_BOUNDS, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
 
 /** Refuses what does not hold of a file. */
@@ -59,6 +60,12 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
       const rows = readMonth(part, month!, file)
       yield* checkMonth(rows, entry)
       return monthSummary(kind, rows)
+    }
+    case 'spectra': {
+      const spectra = readSpectra(part, month!, file)
+      yield* checkMonth(spectra, entry)
+      yield* checkBands(spectra)
+      return monthSummary(kind, spectra)
     }
     case 'aggregates':
       yield* checkAggregates(readAggregates(part, month!, file), entry)

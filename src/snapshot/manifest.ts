@@ -22,11 +22,11 @@ export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'
 /** The last month of a time. */
 const LAST_MONTH = monthOf(LAST_SECOND)
-/** Four single parts, two kinds of 1,634 months and one of 137 years, 200 bytes each, are 0.7 MB. */
+/** Four single parts, three kinds of 1,634 months and one of 137 years, 200 bytes each, are 1 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 
 const SHA256 = /^[0-9a-f]{64}$/
-const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather', 'aggregates'])
+const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather', 'aggregates', 'spectra'])
 
 export interface Manifest {
   id: string

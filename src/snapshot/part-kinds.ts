@@ -32,7 +32,8 @@ import {
 } from './snapshot-format.ts'
 import type { RowColumns } from '../sea/row-batch.ts'
 
-const ABSENT = Object.fromEntries(
+/** Of rows without any measure. */
+export const NO_MEASURES = Object.fromEntries(
   MEASURE_NAMES.map((name) => {
     const { signed, missing } = MEASURES[name]
     return [name, { codes: signed ? Int16Array.of(missing) : Uint16Array.of(missing), mask: 0 }]
@@ -52,7 +53,7 @@ export function readMonth(part: Part, month: number, file: string): MonthRows {
   const peakPeriod = sharedColumn(part, file)
   const measure = (name: MeasureName): MeasureColumn => {
     const codes = part.columns.get(name === 'peakPeriod' ? peakPeriod : name)
-    if (codes === undefined) return ABSENT[name]
+    if (codes === undefined) return NO_MEASURES[name]
     const fits = MEASURES[name].signed ? codes instanceof Int16Array : codes instanceof Uint16Array
     const otherwise = `column ${name} has ${codes.length} rows or another type, expected ${time.length}`
     expect(fits && codes.length === time.length, file, otherwise)
@@ -85,11 +86,12 @@ export const yearOfMonth = (month: number): number => 1970 + Math.floor(month / 
 /** January of a year, counted from January 1970: the month of its part in a manifest. */
 export const januaryOf = (year: number): number => (year - 1970) * MONTHS_OF_YEAR
 
+/** Whether a part holds the rows of a month: readings, or weather. */
+export const hasRows = ({ kind }: PartEntry): boolean => kind === 'readings' || kind === 'weather'
+
 /** Hash of the monthly parts that a year's aggregates are made from. */
 export function madeFrom(parts: readonly PartEntry[], year: number): string {
-  const months = parts.filter(
-    ({ kind, month }) => month !== null && kind !== 'aggregates' && yearOfMonth(month) === year,
-  )
+  const months = parts.filter((entry) => hasRows(entry) && yearOfMonth(entry.month!) === year)
   const names = months.map(({ month, kind, sha256 }) => `${month} ${kind} ${sha256}`).sort()
   return sha256(Buffer.from(names.join('\n')))
 }

@@ -30,6 +30,7 @@ export const PART_KINDS = [
   'readings',
   'weather',
   'aggregates',
+  'spectra',
   'passes',
   'forecast',
   'tides',

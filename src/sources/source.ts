@@ -3,6 +3,7 @@
  * buoys and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
  */
 import type { RowBatch } from '../sea/row-batch.ts'
+import type { Spectra } from '../sea/spectra.ts'
 import type { Doubt } from './doubts.ts'
 import type {
   BuoyRecord,
@@ -27,6 +28,11 @@ export interface Sink {
    * time, and a row without any value takes it back.
    */
   rows(buoy: number, batch: RowBatch, feed?: number): void
+  /**
+   * Takes wave spectra of one buoy, in any order of time. They are not copied, so the batch must not be used
+   * again. At an equal time the lower `feed` wins, and within a feed the later spectrum.
+   */
+  spectra(buoy: number, spectra: Spectra, feed?: number): void
   /** A satellite pass. The readings that it gives virtual buoys come as rows. */
   pass(record: PassRecord): void
   /** A forecast for one point; if a point has several, the one with the newest run counts. */

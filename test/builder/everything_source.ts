@@ -1,15 +1,43 @@
 /** The small world of the build tests with something of every kind of part. */
-import type { Source } from '../../src/sources/source.ts'
+import { SpectraBatch } from '../../src/sea/spectra.ts'
+import type { Sink, Source } from '../../src/sources/source.ts'
 import { fakeSource, SMALL_WORLD } from './fake_source.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000
 const START = at('2026-03-25T00:00:00Z')
+
+/** Spectra of the first buoy: three with directions, of one set of bands, and one without, of another. */
+function sendSpectra(sink: Sink): void {
+  const { rows: _rows, ...record } = SMALL_WORLD[0]
+  const handle = sink.buoy(record)
+  const directional = new SpectraBatch({
+    frequency: Float64Array.of(0.05, 0.1, 0.2),
+    bandwidth: Float64Array.of(0.01, 0.05, 0.1),
+  })
+  for (const hour of [6, 7, 8]) {
+    const values = {
+      direction: [270, NaN, 10],
+      principal: [265, NaN, 12],
+      r1: [0.9, NaN, 0.5],
+      r2: [0.7, NaN, 0.2],
+    }
+    directional.add(at('2026-03-27T00:00:00Z') + hour * 3600, { density: [0.2, 1.5, 0.7], ...values })
+  }
+  const plain = new SpectraBatch({
+    frequency: Float64Array.of(0.1, 0.2),
+    bandwidth: Float64Array.of(0.1, 0.1),
+  })
+  plain.add(at('2026-03-27T08:30:00Z'), { density: [1, 0.5] })
+  sink.spectra(handle, directional.taken())
+  sink.spectra(handle, plain.taken())
+}
 
 /** Passes of two missions over the virtual buoy, forecasts at two points, harbours and spots. */
 export function everythingSource(): Source {
   return {
     async read(sink, context) {
       await fakeSource(SMALL_WORLD).read(sink, context)
+      sendSpectra(sink)
       const virtual = SMALL_WORLD.find((buoy) => buoy.virtual === true)!
       const { rows: _rows, ...record } = virtual
       const handle = sink.buoy(record)

@@ -66,6 +66,7 @@ export interface FakeBuild {
   /** Rows after it are those of a clock gone wrong. */
   latest?: number
   exportTo?: string
+  spectraDays?: number
   /** Takes every line of the report. */
   write?: LogLine
 }

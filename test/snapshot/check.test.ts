@@ -114,14 +114,24 @@ const repeat =
     for (const name of names) column(part, name)[1] = column(part, name)[0]
   }
 
-const KINDS = ['catalog', 'readings', 'weather', 'aggregates', 'passes', 'forecast', 'tides'] as const
+const KINDS = [
+  'catalog',
+  'readings',
+  'weather',
+  'aggregates',
+  'spectra',
+  'passes',
+  'forecast',
+  'tides',
+] as const
 
 for (const kind of KINDS) {
   test(`A part of kind ${kind} with a column missing, of another type or a value short is refused.`, async () => {
     const { part: good } = await goodPart(kind)
     for (const [name, { length }] of good.columns) {
       const isMeasure = (MEASURE_NAMES as readonly string[]).includes(name)
-      const isOptional = isMeasure && kind !== 'forecast' && name !== 'significantHeight'
+      const isDirection = ['direction', 'principal', 'r1', 'r2'].includes(name)
+      const isOptional = (isDirection || isMeasure) && kind !== 'forecast' && name !== 'significantHeight'
       const rules: [RegExp, Spoil][] = [
         [
           new RegExp(`column ${name} `),
@@ -229,6 +239,42 @@ test('A month of weather that breaks a rule is refused.', async () => {
   await eachIsRefused('weather', [
     [/the manifest says readings/, (_, entry) => void (entry.kind = 'readings')],
     [/windSpeed has a value outside/, set('windSpeed', 0, 50_001)],
+  ])
+})
+
+test('A month of spectra that breaks a rule is refused.', async () => {
+  await eachIsRefused('spectra', [
+    [/rows, the manifest says/, (_, entry) => void entry.rows++],
+    [/is not of 2026-04/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
+    [/times of a buoy do not ascend/, repeat('time')],
+    [/rows and buoys disagree/, set('start', 0, 1)],
+    [/buoys do not ascend/, set('buoy', 0, 0)],
+    [/spectra and bands disagree/, set('set', 0, 2)],
+    [/spectra and bands disagree/, set('set', 0, 1)],
+    [/spectra and bands disagree/, set('first', 0, 1)],
+    [/spectra and bands disagree/, set('first', 1, 4_000_000_000)],
+    ...[0, -1, NaN, Infinity, 100_001].map((peak): [RegExp, Spoil] => [
+      /greatest density is outside its limits/,
+      set('peak', 0, peak),
+    ]),
+    [/a spectrum has no greatest density/, set('density', 1, 65_534)],
+    [/direction has a value outside its limits/, set('direction', 0, 36_000)],
+    [/principal has a value outside its limits/, set('principal', 0, 65_534)],
+    [/r1 has a value outside its limits/, set('r1', 2, 201)],
+    [/r2 has a value outside its limits/, set('r2', 2, 254)],
+    [/frequencies of the bands do not ascend/, set('frequency', 0, 0)],
+    [/frequencies of the bands do not ascend/, set('frequency', 0, NaN)],
+    [/frequencies of the bands do not ascend/, repeat('frequency')],
+    [/have not each a width/, set('bandwidth', 0, 0)],
+    [/fewer than 2 or more than 256 bands/, set('set_start', 1, 1)],
+    [
+      /a set of bands twice/,
+      (part) => {
+        put('set_start', 0, 3, 6)(part, ENTRY)
+        put('frequency', 0.05, 0.1, 0.2, 0.05, 0.1, 0.2)(part, ENTRY)
+        put('bandwidth', 0.01, 0.05, 0.1, 0.01, 0.05, 0.1)(part, ENTRY)
+      },
+    ],
   ])
 })
 

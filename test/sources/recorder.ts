@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { MeasureName } from '../../src/sea/columns.ts'
+import { type Spectra, type Spectrum, spectrumOf } from '../../src/sea/spectra.ts'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import texts from '../../src/sources/doubts.json' with { type: 'json' }
 import { type Doubt, Doubts } from '../../src/sources/doubts.ts'
@@ -36,9 +37,13 @@ export abstract class RecordingSink implements Sink {
   harbours: HarbourRecord[] = []
   spots: SpotRecord[] = []
 
+  spectraOf: { buoy: number; feed: number; spectra: Spectra }[] = []
+
   abstract rows(buoy: number, batch: RowBatch, feed?: number): void
 
   source = (info: SourceInfo): void => void this.sources.push(info)
+  spectra = (buoy: number, spectra: Spectra, feed = 0): void =>
+    void this.spectraOf.push({ buoy, feed, spectra })
   pass = (record: PassRecord): void => void this.passes.push(record)
   forecast = (record: ForecastRecord): void => void this.forecasts.push(record)
   harbour = (record: HarbourRecord): void => void this.harbours.push(record)
@@ -49,10 +54,17 @@ export abstract class RecordingSink implements Sink {
   }
 }
 
+/** A spectrum of a station and feed, `41001/1`. */
+export interface RecordedSpectrum extends Spectrum {
+  station: string
+  time: string
+}
+
 export interface Recording extends Records {
   buoys: BuoyRecord[]
   /** By identifier and feed, `41001/1`, in the order in which they came. */
   rows: Map<string, Row[]>
+  spectra: RecordedSpectrum[]
   /** `grave: WHAT × TIMES: EXAMPLES`, folders left out of the examples. */
   doubts: string[]
   /** The examples of all doubts. */
@@ -102,6 +114,7 @@ export async function recordSource(source: Source, maxBadShare = 1, most = Infin
     spots,
     buoys: sink.records,
     rows: sink.byFeed,
+    spectra: [],
     doubts: [],
     examples: [],
     columns: [],
@@ -145,6 +158,13 @@ export async function recordSource(source: Source, maxBadShare = 1, most = Infin
     },
   }
   await source.read(sink, { asOf: null, now: 0, report })
+  recording.spectra = sink.spectraOf.flatMap(({ buoy, feed, spectra }) =>
+    Array.from(spectra.time, (time, i) => ({
+      station: `${sink.records[buoy].identifier}/${feed}`,
+      time: new Date(time * 1000).toISOString().replace('.000Z', 'Z'),
+      ...spectrumOf(spectra, i),
+    })),
+  )
   const account = doubts.list().find(({ what }) => what === COLUMNS)
   recording.columns = (account?.examples ?? []).map((example) => example.replace(/^.*?: /, ''))
   const others = doubts.list().filter((doubt) => doubt !== account)

@@ -8,6 +8,7 @@ import type {
   SourceInfo,
   SpotRecord,
 } from '../../sea/records.ts'
+import type { Spectra } from '../../sea/spectra.ts'
 import type { Doubt } from '../doubts.ts'
 
 /** A call of a file's report. */
@@ -20,6 +21,7 @@ export type Message =
   | ['source', SourceInfo]
   | ['buoy', BuoyRecord]
   | ['rows', buoy: number, feed: number, time: Uint32Array, columns: { [name in MeasureName]?: Codes }]
+  | ['spectra', buoy: number, feed: number, Spectra]
   | ['pass', PassRecord]
   | ['forecast', ForecastRecord]
   | ['harbour', HarbourRecord]

@@ -82,6 +82,11 @@ function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) =
         sink.rows(handles[buoy], batch, feed)
         return
       }
+      case 'spectra': {
+        const [, buoy, feed, spectra] = message
+        sink.spectra(handles[buoy], spectra, feed)
+        return
+      }
       case 'pass': {
         const observations = message[1].observations.map(({ buoy, time }) => ({ buoy: handles[buoy], time }))
         sink.pass({ ...message[1], observations })

@@ -16,6 +16,7 @@ import {
 } from './messages.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
+import { slice } from '../../sea/spectra.ts'
 import { Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
@@ -28,6 +29,8 @@ const MAX_REASONS = 20_000
 
 /** Of one message: the builder takes none of more than 64 MiB. */
 const MAX_ROWS = 16_384
+/** Of one message, for the same reason: 8 bytes a band, of 256 bands at most. */
+const MAX_SPECTRA = 4096
 /** Messages are written together from this many bytes on. */
 const BUFFER_BYTES = 2 ** 20
 
@@ -98,6 +101,11 @@ function sendingSink(messages: Messages): Sink {
         const to = Math.min(batch.length, from + MAX_ROWS)
         const columns = names.map((name) => [name, batch.columns[name].subarray(from, to)])
         messages.send(['rows', buoy, feed, batch.time.subarray(from, to), Object.fromEntries(columns)])
+      }
+    },
+    spectra(buoy, spectra, feed = 0) {
+      for (let from = 0; from < spectra.time.length; from += MAX_SPECTRA) {
+        messages.send(['spectra', buoy, feed, slice(spectra, from, from + MAX_SPECTRA)])
       }
     },
     pass: (record) => messages.send(['pass', record]),
