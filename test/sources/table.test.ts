@@ -20,6 +20,7 @@ interface Good {
 }
 
 const AEST: TableSpec = { time: { offset: '+10:00' } }
+const lines = (...rows: string[]): string => `${rows.join('\n')}\n`
 const PLAIN = 'time,Hs\n2024-03-01T00:00:00Z,1.25\n'
 const ROW = ['B1/0 2024-03-01T00:00:00Z 1.25 - - - - - - - -']
 
@@ -136,6 +137,34 @@ const GOOD: Good[] = [
     rows: ROW,
   },
   {
+    what: 'a header whose words are more columns by blanks than by commas, as its rows are not',
+    text: 'Date Time (UTC),Hs (m),Tp (s)\n2024-03-01 00:00,1.25,8\n',
+    rows: ['B1/0 2024-03-01T00:00:00Z 1.25 - 8 8 - - - - -'],
+  },
+  {
+    what: 'a line above the header with a name of the map',
+    text: 'Export Time 2024-03-05 12:00\nTime,Hs (m)\n2024-03-01 00:00,1.25\n',
+    spec: {
+      time: { at: 'Time', unit: 'YYYY-MM-DD HH:mm', offset: '+00:00' },
+      values: { significantHeight: { at: 'Hs' } },
+    },
+    rows: ROW,
+  },
+  {
+    what: 'lines that end in a carriage return alone',
+    text: PLAIN.replaceAll('\n', '\r'),
+    rows: ROW,
+  },
+  { what: 'UTF-16 without a byte order mark', text: Buffer.from(PLAIN, 'utf16le'), rows: ROW },
+  {
+    what: '500 columns, as a Spotter has with its bands',
+    text: lines(
+      ['time', 'Hs', ...Array.from({ length: 498 }, (_, i) => `f_${i}`)].join(','),
+      ['2024-03-01T00:00:00Z', '1.25', ...Array.from({ length: 498 }, () => '-')].join(','),
+    ),
+    rows: ROW,
+  },
+  {
     what: 'Latin-1',
     text: Buffer.from(PLAIN.replace('Hs', 'Hs,Höhe').replace('25\n', '25,é\n'), 'latin1'),
     rows: ROW,
@@ -161,7 +190,6 @@ interface Broken {
 }
 
 const UTC: TableSpec = { time: { offset: '+00:00' } }
-const lines = (...rows: string[]): string => `${rows.join('\n')}\n`
 
 const BROKEN: Broken[] = [
   {

@@ -3,8 +3,8 @@
  * archive has hundreds of millions of lines, so no line or measured field becomes a string.
  */
 
-/** Fields of one line that can be read; the widest format here has 73. */
-const MAX_FIELDS = 256
+/** Fields of one line that can be read; a Spotter's table with the bands of its spectra has some 500. */
+const MAX_FIELDS = 1024
 
 /** A quote not closed within this many bytes is a stray one; an unbounded one would swallow the file. */
 const MAX_QUOTED_BYTES = 65_536
@@ -12,7 +12,7 @@ const MAX_QUOTED_BYTES = 65_536
 const LINE_SHOWN_BYTES = 200
 
 export const LF = 10
-const CR = 13
+export const CR = 13
 const TAB = 9
 export const BLANK = 32
 export const QUOTE = 34

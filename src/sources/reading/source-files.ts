@@ -5,7 +5,7 @@ import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
 import doubts from '../doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
-import { LF, decode } from './fields.ts'
+import { CR, LF, decode } from './fields.ts'
 import { codeInWords, errorCode } from '../../system/file-faults.ts'
 import { UnfitFile, readRegularFileSync } from '../../system/regular-files.ts'
 
@@ -146,8 +146,9 @@ export class WholeFiles {
 }
 
 /**
- * Reads a plain or gzip file, recognized by its content, without its byte order mark. A damaged or cut gzip
- * file is reported as one bad line, and the whole lines before the damage are returned.
+ * Reads a plain or gzip file, recognized by its content, without its byte order mark; UTF-16 becomes UTF-8,
+ * and a carriage return alone that ends lines a line feed. A damaged or cut gzip file is reported as one bad
+ * line, and the whole lines before the damage are returned.
  * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after decompression
  */
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
@@ -165,15 +166,28 @@ export async function readText(path: string, file: FileReport, maxBytes = MAX_FI
   const bytes =
     stored[0] === 0x1f && stored[1] === 0x8b ? await decompress(path, stored, file, maxBytes) : stored
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return marked ? bytes.subarray(3) : fromUtf16(bytes)
+  return withLineFeeds(marked ? bytes.subarray(3) : fromUtf16(bytes))
 }
 
-/** UTF-16 with a byte order mark, as spreadsheets save "Unicode text", becomes UTF-8; all else stays. */
+/** Bytes that show whether a text without a byte order mark is UTF-16. */
+const UTF16_LOOK = 512
+
+/** UTF-16, as spreadsheets save "Unicode text", becomes UTF-8; all else stays. */
 function fromUtf16(bytes: Buffer): Buffer {
-  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
-  const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
-  if (!isLittle && !isBig) return bytes
+  const head = bytes.subarray(0, UTF16_LOOK)
+  // In UTF-16 every second byte of figures, blanks and separators is 0, which no other text holds.
+  const zeros = (odd: number): number =>
+    head.reduce((n, byte, i) => n + Number(byte === 0 && i % 2 === odd), 0)
+  const isMostly = (odd: number): boolean => head.length > 3 && zeros(odd) * 3 > head.length
+  const isLittle = (bytes[0] === 0xff && bytes[1] === 0xfe) || isMostly(1)
+  const isBig = (bytes[0] === 0xfe && bytes[1] === 0xff) || isMostly(0)
+  if (isLittle === isBig) return bytes
   return Buffer.from(new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be').decode(bytes))
+}
+
+function withLineFeeds(bytes: Buffer): Buffer {
+  if (bytes.includes(LF) || !bytes.includes(CR)) return bytes
+  return Buffer.from(bytes.map((byte) => (byte === CR ? LF : byte)))
 }
 
 async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {

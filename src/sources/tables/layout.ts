@@ -43,6 +43,18 @@ export interface FoundTable {
   readonly feed?: number
 }
 
+/** What a table does not say, or says in more ways than one. Nothing is read by it until a map says it. */
+export interface Question {
+  readonly about: 'time' | 'timeFormat' | 'zone' | 'station' | 'measure' | 'flags' | 'encoding'
+  /** Its column as the header writes it; empty for a question about the whole table. */
+  readonly column: string
+  /** In words. */
+  readonly why: string
+  /** What it can be: measures, or formats of times; empty for anything. */
+  readonly can: readonly string[]
+}
+export type Ask = (question: Question) => void
+
 export interface Layout {
   time: { fields: readonly number[]; unit: string; reader: () => TimeReader; isOfStation: boolean }
   /** The column of the identifier, or the identifier of all rows. */
@@ -65,11 +77,12 @@ const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_99
 /** What people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
 
-/** The layout of a table, or the fault of its header. */
+/** The layout of a table, or the fault of its header. `ask` takes what only its operator can say. */
 export function layoutOf(
   found: FoundTable,
   known: ReadonlyMap<string, unknown>,
   doubt: TakeDoubt,
+  ask: Ask = () => undefined,
 ): Layout | string {
   const { table, map, path, info } = found
   const { labels, units } = table
@@ -81,14 +94,14 @@ export function layoutOf(
     if (field < 0) lacking.push(at)
     return field
   }
-  const time = timeOf(found, columnOf)
+  const time = timeOf(found, columnOf, ask)
   if (typeof time === 'string') return time
 
   const chosen = chooseColumns(table, info, values, columnOf, doubt)
   if (!('period' in values)) standInForPeriod(chosen, labels, doubt)
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
-    return field === undefined ? [] : (measuredColumn(name, field, found, doubt) ?? [])
+    return field === undefined ? [] : (measuredColumn(name, field, found, doubt, ask) ?? [])
   })
   for (const value of Object.values(values)) {
     if (value?.quality !== undefined) columnOf(value.quality.at)
@@ -157,7 +170,11 @@ function accountOf(
 const LOOKED_AT = 2000
 const ONE_IN = 50
 
-function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number): Layout['time'] | string {
+function timeOf(
+  { table, map, look }: FoundTable,
+  columnOf: (at: At) => number,
+  ask: Ask,
+): Layout['time'] | string {
   const { labels, units } = table
   const { at, unit: given } = map.time ?? {}
   const dated = labels.findIndex((label) => /^date(utc|gmt|local)?$/.test(normal(label)))
@@ -166,9 +183,17 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
   const fields =
     at !== undefined ? [at].flat().map(columnOf) : isSplit ? [dated, clock] : [fieldOf('time', labels)]
   const [first] = fields
+  const column = labels[first] ?? ''
+  const unclear = (about: Question['about'], why: string, can: readonly string[] = []): string => {
+    ask({ about, column, why, can })
+    return why
+  }
   if (first < 0)
     return at === undefined
-      ? `no column is the time: one of ${labels.join(', ')} must be called time, or named in "time"`
+      ? unclear(
+          'time',
+          `no column is the time: one of ${labels.join(', ')} must be called time, or named in "time"`,
+        )
       : `the header lacks ${JSON.stringify(at)}, the time; it has ${labels.join(', ')}`
   const own = units[first] ?? ''
   let unit = given ?? own
@@ -181,14 +206,18 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
     }
     if (given === undefined && timeUnit(own) === null) {
       const formats = formatsOf(texts)
-      if (texts.length > 0 && formats.length !== 1) return unknownFormat(labels[first], formats, texts)
+      if (texts.length > 0 && formats.length !== 1)
+        return unclear('timeFormat', unknownFormat(column, formats, texts), formats)
       unit = formats[0] ?? 'ISO'
     }
     const word = offsetWord(fields.map((field) => `${labels[field]} ${units[field]}`).join(' '))
     wall ??= word === null ? null : offsetSeconds(word)
     const isTold = timeUnit(unit) !== null || texts.every((text) => namesZone(text, unit) !== false)
     if (wall === null && !isTold)
-      return `the times of "${labels[first]}" name no zone: say "offset" ("+00:00" for UTC) or "zone" in "time"`
+      return unclear(
+        'zone',
+        `the times of "${column}" name no zone: say "offset" ("+00:00" for UTC) or "zone" in "time"`,
+      )
   }
   const moments = wall ?? 0
   if (timeReader(unit, moments) === null) return 'the column time is in an unknown unit'
@@ -244,6 +273,7 @@ function measuredColumn(
   field: number,
   { table, map, info, look }: FoundTable,
   doubt: TakeDoubt,
+  ask: Ask,
 ): MeasuredColumn | null {
   const { labels, units } = table
   const label = labels[field] ?? ''
@@ -272,6 +302,7 @@ function measuredColumn(
   const flags = flagsOf(field, name, labels, info, map.flags ?? {})
   if (typeof flags === 'string') {
     doubt('unexplainedFlags', `${label} flags in ${flags}`)
+    ask({ about: 'flags', column: flags, why: `what the flags of ${label} mean is not known`, can: [] })
     return null
   }
   if (quality !== undefined) flags.push({ field: table.column(quality.at), good: goodSet(quality.good) })

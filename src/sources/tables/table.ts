@@ -5,7 +5,7 @@
 import { BLANK, Fields, splitBlanks, splitSeparated, textsOf } from '../reading/fields.ts'
 import { fieldOf, ownMeaning } from '../reading/known-names.ts'
 import { UNCOUNTED } from '../reading/stations.ts'
-import { linesOf, namesOf, openText, type TextForm } from '../reading/text-table.ts'
+import { linesOf, NAME_WITH_UNIT, namesOf, openText, type TextForm } from '../reading/text-table.ts'
 import type { FileReport, OpenSource } from '../source.ts'
 import { compileMap, type MappedTable, type TableSpec } from './column-map.ts'
 import type { FoundTable } from './layout.ts'
@@ -40,36 +40,90 @@ export function findTable(bytes: Buffer, path: string, map: MappedTable, file: F
 
 const SEPARATORS: { readonly [delimiter: string]: number } = { ',': 44, ';': 59, '\t': 9, blanks: BLANK }
 
+/** Lines below a header that show whether its separator is theirs. */
+const LINES_BELOW = 20
+
+type Header = Required<Pick<TextForm, 'separator' | 'header'>>
+
+/** A line split by one of the separators. */
+interface Split {
+  readonly separator: number
+  readonly labels: readonly string[]
+  /** Names of a time or a measure. */
+  readonly known: number
+  readonly isHeader: boolean
+  /** The share of lines below that have as many fields; 1 where there are none. */
+  readonly fits: number
+}
+
 /**
  * Finds header and separator of a text: the line that the map gives, else the first one with a time and a
- * measure by the map's or by well-known names, else the first line at all. Null for a text without lines.
+ * measure, by the map's or by well-known names, above rows of the same width; else the first line at all. Of
+ * the separators the one by which most lines below are as wide as the header counts. Null for a text without
+ * lines.
  */
-function findHeader(bytes: Buffer, spec: TableSpec): Required<Pick<TextForm, 'separator' | 'header'>> | null {
-  const wanted = new Set(
-    [...Object.values(spec.values ?? {}).map((value) => value?.at), spec.time?.at].flat().map(String),
-  )
-  const isMeasure = (label: string): boolean => wanted.has(label) || ownMeaning(label) !== undefined
+function findHeader(bytes: Buffer, spec: TableSpec): Header | null {
+  const namesIn = (at: readonly unknown[]): ReadonlySet<string> => new Set(at.flat().map(String))
+  const measures = namesIn(Object.values(spec.values ?? {}).map((value) => value?.at))
+  const times = namesIn([spec.time?.at])
+  const isIn = (names: ReadonlySet<string>, label: string): boolean =>
+    names.has(label) || names.has(NAME_WITH_UNIT.exec(label)?.[1] ?? label)
+  const isMeasure = (label: string): boolean => isIn(measures, label) || ownMeaning(label) !== undefined
   const isTime = (label: string): boolean =>
-    wanted.has(label) || fieldOf('time', [label]) >= 0 || fieldOf('clock', [label]) >= 0
+    isIn(times, label) || fieldOf('time', [label]) >= 0 || fieldOf('clock', [label]) >= 0
   const separators = spec.delimiter === undefined ? Object.values(SEPARATORS) : [SEPARATORS[spec.delimiter]]
-  const fields = new Fields()
-  let first: ReturnType<typeof findHeader> = null
+  const splitBy = (separator: number, { at }: NonNullable<TextForm['header']>): Split => {
+    const fields = new Fields()
+    const labels = namesOf(cellsAt(bytes, at, separator, fields))
+    const known = labels.filter((label) => isMeasure(label) || isTime(label)).length
+    const isHeader = labels.some(isTime) && labels.some(isMeasure)
+    const below = { at: fields.next, width: labels.length }
+    return { separator, labels, known, isHeader, fits: shareOfWidth(bytes, below, separator, spec.comment) }
+  }
+  let first: Header | null = null
+  let unfit: Header | null = null
   for (const header of linesOf(bytes, spec.skip ?? 0)) {
-    const forms = separators.map((separator) => {
-      if (separator === BLANK) splitBlanks(bytes, header.at, fields)
-      else splitSeparated(bytes, header.at, separator, fields)
-      const labels = namesOf(textsOf(bytes, fields))
-      const known = labels.filter((label) => isMeasure(label) || isTime(label)).length
-      return { separator, known, isHeader: labels.some(isTime) && labels.some(isMeasure) }
-    })
     // Blanks are in names and dates, too: they come last.
-    forms.sort((a, b) => b.known - a.known)
-    const [{ separator, isHeader }] = forms
+    const splits = separators.map((separator) => splitBy(separator, header))
+    const [best] = splits.toSorted(
+      (a, b) =>
+        Number(b.isHeader) - Number(a.isHeader) ||
+        Number(b.labels.length > 1) - Number(a.labels.length > 1) ||
+        b.fits - a.fits ||
+        b.known - a.known,
+    )
     const text = bytes.toString('utf8', header.at, Math.min(bytes.length, header.at + 4096)).split('\n')[0]
     const isTold = typeof spec.header === 'string' && text.includes(spec.header)
-    first ??= { separator, header }
-    if (isTold || spec.header === false || (spec.header === undefined && isHeader))
-      return { separator, header }
+    const found = { separator: best.separator, header }
+    first ??= found
+    if (isTold || spec.header === false) return found
+    if (spec.header !== undefined || !best.isHeader) continue
+    if (best.fits >= 0.5) return found
+    unfit ??= found
   }
-  return typeof spec.header === 'string' ? null : first
+  return typeof spec.header === 'string' ? null : (unfit ?? first)
+}
+
+function cellsAt(bytes: Buffer, at: number, separator: number, fields: Fields): string[] {
+  if (separator === BLANK) splitBlanks(bytes, at, fields)
+  else splitSeparated(bytes, at, separator, fields)
+  return textsOf(bytes, fields)
+}
+
+/** The share of the next lines with so many fields, and perhaps empty ones behind them. */
+function shareOfWidth(
+  bytes: Buffer,
+  { at, width }: { at: number; width: number },
+  separator: number,
+  comment = '#',
+): number {
+  const fields = new Fields()
+  let [lines, fitting] = [0, 0]
+  for (let from = at; from < bytes.length && lines < LINES_BELOW; from = fields.next) {
+    const cells = cellsAt(bytes, from, separator, fields)
+    if (cells.every((cell) => cell === '') || (comment !== '' && cells[0].startsWith(comment))) continue
+    lines++
+    if (cells.length >= width && cells.slice(width).every((cell) => cell === '')) fitting++
+  }
+  return lines === 0 ? 1 : fitting / lines
 }
