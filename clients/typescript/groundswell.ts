@@ -1551,10 +1551,10 @@ export type ListReadingsParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
-  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo. */
-  bucket?: '1h' | '3h' | '1d' | '1mo'
-  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median. Default: mean. */
-  aggregation?: 'mean' | 'max' | 'min' | 'median'
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
+  bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
+  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median, avg. Default: mean. */
+  aggregation?: 'mean' | 'max' | 'min' | 'median' | 'avg'
   /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
   timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
@@ -1603,10 +1603,10 @@ export type ChartParameters = {
 export type ReadingSeriesParameters = {
   /** What to aggregate. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed. */
   metric: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed'
-  /** Length of a bucket. Allowed: one of hour, day, week. Default: day. */
-  bucket?: 'hour' | 'day' | 'week'
-  /** How a bucket becomes a value. Directions have a circular mean for median and avg. Allowed: one of median, avg, min, max. Default: median. */
-  aggregation?: 'median' | 'avg' | 'min' | 'max'
+  /** Length of a bucket. Allowed: one of hour, day, week, 1h, 1d. Default: day. */
+  bucket?: 'hour' | 'day' | 'week' | '1h' | '1d'
+  /** How a bucket becomes a value. Directions have a circular mean for median and avg. Allowed: one of median, avg, min, max, mean. Default: median. */
+  aggregation?: 'median' | 'avg' | 'min' | 'max' | 'mean'
   /** First season; default 9 years before the last. Allowed: an integer from 1900 to 2105. */
   start_year?: number
   /** Last season; default the last complete one. Allowed: an integer from 1900 to 2105. */
@@ -1747,10 +1747,10 @@ export type ReadingsOfBuoysParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
-  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo. */
-  bucket?: '1h' | '3h' | '1d' | '1mo'
-  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median. Default: mean. */
-  aggregation?: 'mean' | 'max' | 'min' | 'median'
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
+  bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
+  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median, avg. Default: mean. */
+  aggregation?: 'mean' | 'max' | 'min' | 'median' | 'avg'
   /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
   timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */

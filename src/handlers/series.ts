@@ -53,9 +53,15 @@ const day = { minimum: 1, maximum: 31 }
 
 export const parameters = {
   metric: choice({ required: true, values: METRIC_NAMES, description: 'What to aggregate.' }),
-  bucket: choice({ values: ['hour', 'day', 'week'], default: 'day', description: 'Length of a bucket.' }),
+  bucket: choice({
+    values: ['hour', 'day', 'week'],
+    synonyms: { '1h': 'hour', '1d': 'day' },
+    default: 'day',
+    description: 'Length of a bucket.',
+  }),
   aggregation: choice({
     values: ['median', 'avg', 'min', 'max'],
+    synonyms: { mean: 'avg' },
     default: 'median',
     description: 'How a bucket becomes a value. Directions have a circular mean for median and avg.',
   }),

@@ -9,7 +9,8 @@ const USUAL_MISTAKES =
   'startDate endDate date_from date_to datetime day days hours year month range interval window perPage ' +
   'per-page page_size pageSize pagesize size count offset skip cursor after before sort sort_by sortBy order_by ' +
   'orderBy direction active activeOnly lang language tz time_zone timeZone unit metrics agg aggregate key ' +
-  'apikey apiKey api-key token access_token callback debug optimized fresh fresh_only'
+  'apikey apiKey api-key token access_token callback debug optimized fresh fresh_only ' +
+  'past_days forecast_days hourly daily current'
 
 /** Parameters of every operation: shaping ones are refused if not offered. */
 const OF_ALL = ['api_key', 'snapshot']
@@ -36,12 +37,28 @@ export function ignorableNames(operations: readonly Declared[]): ReadonlySet<str
   })
 }
 
-/** The header line after a CRLF; '' if a query has none of the names. */
-export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
+/** For each parameter by its ordinal: the one without which it says nothing, or `undefined`. */
+export function neededBy({ parameters }: Declared): readonly (string | undefined)[] {
+  return Object.values(parameters).map(({ goesWith }) => goesWith)
+}
+
+/**
+ * The header line after a CRLF; '' if the operation takes all that a query has.
+ * @param names from `ignorableNames` @param needed from `neededBy`
+ */
+export function ignoredHeader(
+  { names: given, ordinals }: RawQuery,
+  names: ReadonlySet<string>,
+  needed: readonly (string | undefined)[],
+): string {
   let found: string[] | null = null
-  for (let i = 0; i < query.names.length; i++) {
+  for (let i = 0; i < given.length; i++) {
+    const ordinal = ordinals[i]
     // Most names are of the operation's own parameters.
-    if (query.ordinals[i] === UNKNOWN && names.has(query.names[i])) (found ??= []).push(query.names[i])
+    const other = ordinal === UNKNOWN ? undefined : needed[ordinal]
+    const isIgnored =
+      ordinal === UNKNOWN ? names.has(given[i]) : other !== undefined && !given.includes(other)
+    if (isIgnored) (found ??= []).push(given[i])
   }
   if (found === null) return ''
   return `\r\nX-Ignored-Parameters: ${[...new Set(found)].slice(0, MOST_NAMED).join(', ')}`

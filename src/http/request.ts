@@ -17,7 +17,7 @@ import { answer, answerKnown } from './answering.ts'
 import { isUsual, readAsked } from './asked.ts'
 import { beginStream, feedOf, type Streaming } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
-import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
+import { ignorableNames, ignoredHeader, neededBy } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
 import { Moments } from './envelope.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
@@ -120,7 +120,7 @@ export class RequestPath {
     exchange.route = target.index
     const asked = withFormat(query, ending)
     const raw = asked === '' ? NO_QUERY : new RawQuery(asked, target.reader.known)
-    const ignored = ignoredHeader(raw, target.ignorable)
+    const ignored = ignoredHeader(raw, target.ignorable, target.needed)
     if (served.view === null) {
       sendError(exchange, NO_SNAPSHOT, now, ignored)
       return
@@ -233,6 +233,6 @@ function targetsOf({ operations, stream }: RequestPathOptions): readonly (Target
   const names = ignorableNames(all)
   return all.map((operation, index) => {
     const reader = readerOf(operation.parameters, operation.refusal)
-    return { operation, index, reader, ignorable: names[index] }
+    return { operation, index, reader, ignorable: names[index], needed: neededBy(operation) }
   })
 }

@@ -9,6 +9,8 @@ interface TargetOf<O extends Declared> {
   readonly reader: QueryReader<O['parameters']>
   /** Names that `X-Ignored-Parameters` may have. */
   readonly ignorable: ReadonlySet<string>
+  /** By ordinal of a parameter the one without which it is named there, too. */
+  readonly needed: readonly (string | undefined)[]
 }
 
 export type Target = TargetOf<Operation>

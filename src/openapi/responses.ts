@@ -76,7 +76,7 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     'The address of the `next` page of the same snapshot, if there is one (RFC 8288), relative to that of the request and without a key. With `snapshot`, and on a page in another format than JSON, those of `prev`, `first` and `last`, too.',
   ),
   IgnoredParameters: mayHave(
-    'Parameters of the request that this operation does not take, separated by commas: those that other operations take, and usual mistakes such as `start` for `start_date`. Any other name is left out.',
+    'Parameters of the request that this operation does not take, separated by commas: those that other operations take, and usual mistakes such as `start` for `start_date`; and those that say nothing without another that is missing (`aggregation` without `bucket`). Any other name is left out.',
     text('pattern', '^[A-Za-z_\\[\\]-]+(, [A-Za-z_\\[\\]-]+)*$'),
   ),
   ContentDisposition: mayHave(

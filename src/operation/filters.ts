@@ -47,12 +47,15 @@ export const include = wordSet({
 export const bucketParameters = {
   bucket: choice({
     values: ['1h', '3h', '1d', '1mo'],
+    synonyms: { hour: '1h', day: '1d', month: '1mo' },
     description:
       'Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all.',
   }),
   aggregation: choice({
     values: ['mean', 'max', 'min', 'median'],
+    synonyms: { avg: 'mean' },
     default: 'mean',
+    goesWith: 'bucket',
     description: 'With `bucket`: how values become one. Directions always have their circular mean.',
   }),
   timezone: zoneName({ description: 'With `bucket`: the clock of its buckets; default UTC.' }),
@@ -102,6 +105,7 @@ export const buoyFilters = {
     minimum: 1,
     maximum: MAX_RADIUS_KM,
     default: DEFAULT_RADIUS_KM,
+    goesWith: 'near',
     description: 'Kilometres around `near`; ignored without it.',
   }),
   source: text({

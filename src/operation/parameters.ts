@@ -24,6 +24,8 @@ export interface Parameter<T> {
   /** May be given several times; the values are joined by commas. */
   readonly repeatable: boolean
   readonly aliases: readonly string[]
+  /** The parameter without which this one says nothing. */
+  readonly goesWith: string | undefined
   /** `now`: what times that move are relative to, epoch seconds. */
   parse(text: string, now: number): T | Malformed
 }
@@ -48,6 +50,7 @@ interface Given<T> extends Parameter<T> {
 interface Common {
   readonly description: string
   readonly aliases?: readonly string[]
+  readonly goesWith?: string
 }
 
 interface Limits {
@@ -71,6 +74,7 @@ function declare<T, P>(
   const parameter: Parameter<T> = {
     description: options.description,
     aliases: options.aliases ?? [],
+    goesWith: options.goesWith,
     required: options.required ?? false,
     default: options.default,
     repeatable: false,
@@ -145,15 +149,25 @@ export function text<const P extends Presence<string>>(options: TextOptions & P)
   })
 }
 
+interface Words<W extends string> {
+  readonly values: readonly W[]
+  /** Other words, each with the value that it stands for. */
+  readonly synonyms?: { readonly [word: string]: NoInfer<W> }
+}
+
 /** One of `values`; another short word comes out of the parser as it is, for the schema to refuse. */
 export function choice<const W extends string, const P extends Presence<NoInfer<W>>>(
-  options: Common & { readonly values: readonly W[] } & P,
+  options: Common & Words<W> & P,
 ) {
-  const { values } = options
+  const { values, synonyms = {} } = options
+  const meanings = new Map<string, W>(Object.entries(synonyms))
+  const words = [...values, ...meanings.keys()]
   return declare<W, P>(options, {
-    allowed: `one of ${values.join(', ')}`,
+    allowed: `one of ${words.join(', ')}`,
     schema: { type: 'string', enum: values },
-    parse: (given) => (PLAIN.test(given) && given.length <= MAX_TEXT ? (given as W) : MALFORMED),
+    wire: { type: 'string', enum: words },
+    parse: (given) =>
+      PLAIN.test(given) && given.length <= MAX_TEXT ? (meanings.get(given) ?? (given as W)) : MALFORMED,
   })
 }
 

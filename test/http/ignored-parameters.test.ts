@@ -45,6 +45,22 @@ test('Any other name is never repeated, nor a value, nor what the operation take
   }
 })
 
+test('A parameter that says nothing without another one is named where that one is missing.', () => {
+  for (const path of ['/buoys/1/readings', '/readings']) {
+    assert.equal(ignored(`${path}?aggregation=max`), 'aggregation')
+    assert.equal(ignored(`${path}?aggregation=max&bucket=`), 'aggregation', 'an empty value is absent')
+    assert.equal(ignored(`${path}?aggregation=max&bucket=1d`), undefined)
+  }
+  assert.equal(ignored('/buoys/1/readings/series?metric=period&aggregation=max'), undefined)
+  assert.equal(ignored('/buoys?radius=5'), 'radius')
+  assert.equal(ignored('/buoys?radius=5&near=1,2'), undefined)
+})
+
+test('Names of similar services are named.', () => {
+  const query = 'past_days=1&forecast_days=2&hourly=wave_height&daily=wave_height_max&current=wave_height'
+  assert.equal(ignored(`/forecast?buoy=1&${query}`), 'past_days, forecast_days, hourly, daily, current')
+})
+
 test('However many there are, the header stays short.', () => {
   const names = OPERATIONS.flatMap(({ parameters }) => Object.keys(parameters)).map((name) => `${name}=1`)
   const header = ignored(`/countries?${names.join('&')}`)!

@@ -133,8 +133,8 @@ const buckets = fc.oneof(
   {
     weight: 4,
     arbitrary: all(
-      given('bucket', fc.constantFrom('1h', '3h', '1d', '1mo')),
-      maybe('aggregation', fc.constantFrom('mean', 'max', 'min', 'median'), 8),
+      given('bucket', fc.constantFrom('1h', '3h', '1d', '1mo', 'hour', 'day', 'month')),
+      maybe('aggregation', fc.constantFrom('mean', 'avg', 'max', 'min', 'median'), 8),
       timezone,
     ),
   },
@@ -652,8 +652,8 @@ function seriesParts(
   return [
     long.length === 0 ? paths(tail) : fc.oneof(paths(tail), paths(tail, long)),
     given('metric', fc.constantFrom(...Object.keys(MEASURE_OF).slice(0, -6))),
-    maybe('bucket', fc.constantFrom('day', 'day', 'week', 'hour'), 8),
-    maybe('aggregation', fc.constantFrom('median', 'avg', 'min', 'max'), 8),
+    maybe('bucket', fc.constantFrom('day', '1d', 'week', 'hour', '1h'), 8),
+    maybe('aggregation', fc.constantFrom('median', 'avg', 'mean', 'min', 'max'), 8),
     fc.oneof({ weight: 5, arbitrary: none }, { weight: 5, arbitrary: season }, impossible),
     years,
     timezone,

@@ -210,8 +210,9 @@ export function series(buoys: Known[], question: Asked, { asOf, sources }: World
   const isMeasured = buoy.rows.some((row) => row[measure] !== null)
   const network = sources.find(({ name }) => name === buoy.record.source)?.network
   if (!wave && network !== 'national' && !isMeasured) return failure(422, ['metric'])
-  const bucket = parameters.get('bucket') ?? 'day'
-  const aggregation = parameters.get('aggregation') ?? 'median'
+  const asked = parameters.get('bucket') ?? 'day'
+  const bucket = { '1h': 'hour', '1d': 'day' }[asked] ?? asked
+  const aggregation = (parameters.get('aggregation') ?? 'median').replace('mean', 'avg')
   if (circular && (aggregation === 'min' || aggregation === 'max')) return failure(422, ['aggregation'])
   const zone = parameters.get('timezone') ?? buoy.record.timezone
   const dayName = (name: string, otherwise: number) =>
@@ -318,7 +319,15 @@ function bucketPlace(bucket: string, moment: Moment): Omit<Bucket, 'values'> {
   }
 }
 
-const BUCKET_HOURS: { [bucket: string]: number } = { '1h': 1, '3h': 3, '1d': 24, '1mo': 28 * 24 }
+const BUCKET_HOURS: { [bucket: string]: number } = {
+  '1h': 1,
+  '3h': 3,
+  '1d': 24,
+  '1mo': 28 * 24,
+  hour: 1,
+  day: 24,
+  month: 28 * 24,
+}
 const MOST_BUCKETS = 3660
 const USUAL = ['significient_height', 'maximum_height', 'period', 'water_temperature', 'direction']
 
@@ -338,7 +347,7 @@ export function bucketsOf(readings: readonly Reading[], parameters: Asked['param
     const { serial, hour } = localAt(zone, reading.time)
     const { year, month } = dateOf(serial)
     const hours = BUCKET_HOURS[bucket]
-    const day = bucket === '1mo' ? serialOf(year, month, 1) : serial
+    const day = hours > 24 ? serialOf(year, month, 1) : serial
     const first = hours < 24 ? Math.floor(hour / hours) * hours : 0
     const known = buckets.get(`${day} ${first}`)
     if (known === undefined)
