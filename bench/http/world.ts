@@ -112,6 +112,7 @@ export async function readWorld(
         },
         rows: (handle, batch) => gather(gatherings[handle], batch, onRow),
         spectra: ignore,
+        listed: ignore,
         pass: ignore,
         forecast: ignore,
         harbour: ignore,

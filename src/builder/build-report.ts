@@ -1,4 +1,5 @@
 /** The reports of a build while it works and when it is done: progress, remarks, and refusals. */
+import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import type { FetchOutcome } from './fetch/fetch-sources.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
@@ -10,6 +11,8 @@ import type { LogLine } from '../system/log.ts'
 import { compareText, counted } from '../system/text.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
+  type LossDocument,
+  lossLines,
   quoted,
   remarkOf,
   remarksOf,
@@ -31,6 +34,10 @@ const LEFT_OUT_REMEDY = 'repair or remove it'
 /** Bad lines of one file that are shown one by one, and characters of each; other lines are only counted. */
 const BAD_LINES_SHOWN = 5
 const TEXT_SHOWN = 40
+
+/** Losses that are named, and characters of each; the others are only counted. */
+const LOSSES_NAMED = 20
+const TEXT_OF_LOSS = 300
 
 /** Shortest time between two lines of progress. */
 const PROGRESS_INTERVAL_MS = 2000
@@ -59,6 +66,14 @@ interface NetworkCounts {
   readonly doubtful: Doubts
 }
 
+/** What a new snapshot lacks of the one before. */
+export interface Losses {
+  /** Buoys of the folder's snapshot that the new one does not have. */
+  buoys: readonly CataloguedBuoy[]
+  /** Buoys that stay, with how many of their readings have no reading at their time any more. */
+  readings: readonly { buoy: CataloguedBuoy; lost: number; of: number }[]
+}
+
 export class BuildReport implements Report {
   readonly #options: BuildReportOptions
   readonly maxBadShare: number
@@ -69,6 +84,7 @@ export class BuildReport implements Report {
   readonly #networks = new Map<string, NetworkCounts>()
   readonly #duplicates = new Doubts()
   readonly #months: string[] = []
+  #losses: LossDocument = { buoys: 0, readings: 0, first: [] }
   #source: SourceCounts
   readonly #printed = new WeakSet<CountedDoubt>()
 
@@ -178,6 +194,24 @@ export class BuildReport implements Report {
     this.#duplicates.add({ what: 'another network has the same buoy', examples: [example] })
   }
 
+  /** Names what the new snapshot lacks of the one before. */
+  lost({ buoys, readings }: Losses): void {
+    const nameOf = ({ source, identifier, name }: CataloguedBuoy): string =>
+      `${source} ${identifier} (${name})`
+    const all = [
+      ...buoys.map((buoy) => `${nameOf(buoy)} is no longer in the service`),
+      ...readings.map(
+        ({ buoy, lost, of }) => `${nameOf(buoy)} lost ${lost} of ${counted(of, 'past reading')}`,
+      ),
+    ]
+    this.#losses = {
+      buoys: buoys.length,
+      readings: readings.reduce((sum, { lost }) => sum + lost, 0),
+      first: all.slice(0, LOSSES_NAMED).map((text) => quoted(text, TEXT_OF_LOSS)),
+    }
+    for (const text of lossLines(this.#losses)) this.line(text, 'warning')
+  }
+
   /** A month was written. `most`: months to write in this build. */
   month(text: string, most: number): void {
     const written = this.#months.push(text)
@@ -224,6 +258,7 @@ export class BuildReport implements Report {
           doubtful: remarksOf(doubtful),
         })),
       duplicates: remarksOf(this.#duplicates),
+      losses: this.#losses,
     }
   }
 

@@ -33,6 +33,8 @@ export class Contribution {
   readonly spots: SpotRecord[] = []
   readonly handles: number[] = []
   readonly known = new Map<string, number>()
+  /** Keys of the buoys that its lists name. */
+  readonly listed = new Set<string>()
   isDiscarded = false
 
   constructor(source: Source, carriedOver: SourceState | null) {
@@ -199,6 +201,11 @@ export class Collector implements Sink {
       })
     const named = { type: '', ...record, name: cleanText(record.name) }
     return this.#add(contribution, named, contribution.source.terms?.accepts(named) ?? true)
+  }
+
+  listed(source: string, identifiers: readonly string[]): void {
+    const { listed } = this.#present()
+    for (const identifier of identifiers) listed.add(buoyKey({ source, identifier }))
   }
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {

@@ -18,6 +18,7 @@ import { readPart } from '../snapshot/read-snapshot.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { DAY } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
+import { takeDoubts } from '../sources/reading/source-files.ts'
 import { compareText } from '../system/text.ts'
 
 export interface Identified {
@@ -38,6 +39,7 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
   warnOfUnknownNetworks(options, base, input)
   const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
   const staying = stayingBuoys(known, input)
+  doubtSilent(staying, options.report)
   const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])
   const { entries, of } = register(distinct.mentioned, registry)
   const knownById = new Map(known.map((buoy) => [buoy.id, buoy]))
@@ -53,24 +55,38 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
   }
 }
 
-/** Buoys that stay unmentioned, in a network of sources that mention only who reported lately, with these. */
+/**
+ * Buoys of the snapshot before that stay without a row, each with the sources for which it stays: those that
+ * list it, and those of its network that mention only who reported lately.
+ */
 function stayingBuoys(
   known: readonly CataloguedBuoy[],
   input: Collector,
 ): Map<CataloguedBuoy, Contribution[]> {
-  const partial = input
-    .contributions()
-    .filter(({ source, carriedOver }) => source.complete === false && carriedOver === null)
+  const read = input.contributions().filter(({ carriedOver }) => carriedOver === null)
   const mentioned = new Set(input.buoys().map((buoy) => buoyKey(buoy)))
   const staying = new Map<CataloguedBuoy, Contribution[]>()
   for (const buoy of known) {
-    if (mentioned.has(buoyKey(buoy))) continue
-    const stayingFor = partial.filter(
-      ({ source, networks }) => networks.has(buoy.source) && (source.terms?.accepts(buoy) ?? true),
-    )
+    const key = buoyKey(buoy)
+    if (mentioned.has(key)) continue
+    const stayingFor = read.filter(({ source, networks, listed }) => {
+      const isTheirs = listed.has(key) || (source.complete === false && networks.has(buoy.source))
+      return isTheirs && (source.terms?.accepts(buoy) ?? true)
+    })
     if (stayingFor.length > 0) staying.set(buoy, stayingFor)
   }
   return staying
+}
+
+/** A source that is to have all its buoys has nothing of these. */
+function doubtSilent(staying: Identified['staying'], report: BuildOptions['report']): void {
+  for (const [{ identifier }, contributions] of staying) {
+    const listing = contributions.find(({ source }) => source.complete !== false)
+    if (listing === undefined) continue
+    report.begin(listing.source.terms?.name ?? null)
+    takeDoubts(report)('silent', identifier)
+  }
+  report.begin(null)
 }
 
 /**

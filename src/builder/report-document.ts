@@ -30,6 +30,16 @@ export interface ReportDocument {
   networks: NetworkDocument[]
   /** Buoys that are left out since a preferred network has the same. */
   duplicates: Remark[]
+  losses: LossDocument
+}
+
+/** What the snapshot lacks of the one before it, whether or not that was wanted. */
+export interface LossDocument {
+  buoys: number
+  /** Past readings of buoys that lost more than a hundredth of theirs. */
+  readings: number
+  /** The first twenty buoys, in quotes, each with what it lost. */
+  first: string[]
 }
 
 /** Something that was counted, the first examples in quotes, and what to do about it. */
@@ -180,6 +190,15 @@ function networkLines(network: NetworkDocument): string[] {
   ]
 }
 
+/** Losses for people, the counts first; none where nothing is lost. */
+export function lossLines({ buoys, readings, first }: LossDocument): string[] {
+  if (buoys + readings === 0) return []
+  return [
+    `lost since the snapshot before: ${counted(buoys, 'buoy')}, ${counted(readings, 'past reading')} → list a station, in stations.csv or in the configuration, for its history to stay; "groundswell rollback DIR" brings all back`,
+    ...first.map((text) => `  ${text}`),
+  ]
+}
+
 /** The counts of a build, for people; the document has more examples. */
 export function reportLines(document: ReportDocument): string[] {
   const { snapshot, as_of: asOf, built_at: builtAt, announced, months_written: months } = document
@@ -190,6 +209,7 @@ export function reportLines(document: ReportDocument): string[] {
     ...document.sources.flatMap(sourceLines),
     ...document.networks.flatMap(networkLines),
     ...remarkLines(document.duplicates),
+    ...lossLines(document.losses),
     // Names come from files: their characters must not steer a terminal.
   ].map((line) => line.replace(/\p{Cc}/gu, '�'))
 }
@@ -217,7 +237,9 @@ export function newestReport(dir: string): ReportDocument {
     const text = readRegularFileSync(join(dir, newest), MAX_REPORT_BYTES).toString('utf8')
     const document = JSON.parse(text) as ReportDocument
     const { format, version } = REPORT_HEAD
-    if (document.format === format && document.version === version) return document
+    // Reports of earlier programs name no losses.
+    const { losses = { buoys: 0, readings: 0, first: [] } } = document as Partial<ReportDocument>
+    if (document.format === format && document.version === version) return { ...document, losses }
   } catch {
     // A text that is not JSON gets the same error as a document of another form.
   }

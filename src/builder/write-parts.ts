@@ -17,6 +17,7 @@ import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } fro
 import type { Collector, Contribution, Spools } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
+import { lossesOf } from './losses.ts'
 import type { Spool } from './spool.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { monthStart, monthText, timestampText } from '../sea/time.ts'
@@ -192,18 +193,22 @@ const COUNTED: readonly [PartKind, string][] = [
 ]
 
 /**
- * Step 4 of a build: refuses a snapshot that loses much (its sources are broken) or is damaged on disk.
+ * Step 4 of a build: names what is lost, and refuses a snapshot that loses much (its sources are broken) or
+ * is damaged on disk.
  * @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part
  */
 export async function checkBuild(
-  { out, allowLoss = DEFAULT_ALLOWED_LOSS }: BuildOptions,
+  { out, report, allowLoss = DEFAULT_ALLOWED_LOSS }: BuildOptions,
   { folder }: Base,
   { input }: Gathered,
   { buoys }: Identified,
   parts: readonly PartEntry[],
 ): Promise<void> {
   const left = { ids: new Set(buoys.map(({ id }) => id)), spots: input.spots().length }
-  if (folder !== null) refuseLoss(folder, parts, left, allowLoss)
+  if (folder !== null) {
+    report.lost(await lossesOf(out, folder, parts, buoys))
+    refuseLoss(folder, parts, left, allowLoss)
+  }
   // New parts are read back whole; published parts must still be there, of their size.
   for (const { file, bytes } of parts) {
     const size = statSync(join(out, file), { throwIfNoEntry: false })?.size

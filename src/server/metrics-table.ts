@@ -226,6 +226,16 @@ const BUILDS: readonly Metric[] = [
     'Builds that have failed since the last one that succeeded',
     ({ builds }) => builds && builds.failures_in_row,
   ),
+  metric(
+    'groundswell_build_lost_buoys',
+    'Buoys that the newest build lacks of the snapshot before it; `/status` names the first',
+    ({ report }) => report && report.losses.buoys,
+  ),
+  metric(
+    'groundswell_build_lost_readings',
+    'Past readings that the newest build lacks, of buoys that lost more than a hundredth of theirs',
+    ({ report }) => report && report.losses.readings,
+  ),
 ]
 
 const MIRROR: readonly Metric[] = [

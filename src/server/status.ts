@@ -92,6 +92,7 @@ export function statusOf(observed: Observed): object {
     },
     draining: isDraining,
     silent_sources: silentSources(newest, now),
+    losses: newest?.losses ?? null,
     doubts: doubtCounts(newest).filter(({ grave, other }) => grave + other > 0),
   }
 }

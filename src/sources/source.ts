@@ -22,6 +22,11 @@ export interface Sink {
    */
   buoy(record: BuoyRecord): number
   /**
+   * Stations of a network that a list or the map names, with or without rows: a buoy of the snapshot before
+   * stays with its history, though it has no row now.
+   */
+  listed(source: string, identifiers: readonly string[]): void
+  /**
    * Takes rows of one buoy, in any order of time; ascending is fastest. They are copied, so the batch may be
    * reused. `feed` ranks feeds of the buoy: at an equal time the lower one wins, and a higher one only fills
    * missing measures; within a feed the later row wins. A row replaces the previous snapshot's row of its

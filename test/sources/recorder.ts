@@ -36,6 +36,8 @@ export abstract class RecordingSink implements Sink {
   forecasts: ForecastRecord[] = []
   harbours: HarbourRecord[] = []
   spots: SpotRecord[] = []
+  /** Networks, each with the stations that a list names. */
+  listings: string[][] = []
 
   spectraOf: { buoy: number; feed: number; spectra: Spectra }[] = []
 
@@ -48,6 +50,9 @@ export abstract class RecordingSink implements Sink {
   forecast = (record: ForecastRecord): void => void this.forecasts.push(record)
   harbour = (record: HarbourRecord): void => void this.harbours.push(record)
   spot = (record: SpotRecord): void => void this.spots.push(record)
+
+  listed = (source: string, identifiers: readonly string[]): void =>
+    void this.listings.push([source, ...identifiers])
 
   buoy(record: BuoyRecord): number {
     return this.records.push(record) - 1

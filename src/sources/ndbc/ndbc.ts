@@ -68,6 +68,7 @@ async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): 
     credit: 'NOAA National Data Buoy Center (NDBC) and its partners',
     licence: 'Public domain (work of the United States government)',
   })
+  sink.listed(SOURCE, [...known.keys()])
   const stations = new Stations()
   const newest = await readShared(shared, stations, report)
   // A station without a row in any copy is known by its own files.

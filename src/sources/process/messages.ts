@@ -20,6 +20,7 @@ export type Remark =
 export type Message =
   | ['source', SourceInfo]
   | ['buoy', BuoyRecord]
+  | ['listed', source: string, identifiers: readonly string[]]
   | ['rows', buoy: number, feed: number, time: Uint32Array, columns: { [name in MeasureName]?: Codes }]
   | ['spectra', buoy: number, feed: number, Spectra]
   | ['pass', PassRecord]

@@ -75,6 +75,9 @@ function takerOf(sink: Sink, report: Report, taken: Taken): (message: Message) =
       case 'buoy':
         handles.push(sink.buoy(message[1]))
         return
+      case 'listed':
+        sink.listed(message[1], message[2])
+        return
       case 'rows': {
         const [, buoy, feed, time, columns] = message
         const batch = Object.assign(new RowBatch(time.length), { length: time.length, time })

@@ -95,6 +95,7 @@ function sendingSink(messages: Messages): Sink {
         messages.send(['buoy', record])
         return handles.size
       }),
+    listed: (source, identifiers) => messages.send(['listed', source, identifiers]),
     rows(buoy, batch, feed = 0) {
       const names = batch.names()
       for (let from = 0; from < batch.length; from += MAX_ROWS) {

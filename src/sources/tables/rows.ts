@@ -86,8 +86,13 @@ export async function readFolder(
   }
   rows.doubtAbsent(tables)
   sink.source({ ...form.terms?.(), ...info })
+  sink.listed(info.name, [...known.keys(), ...tables.flatMap(({ station }) => ownStation(station))])
   rows.send(sink, info.name, known, last)
 }
+
+/** The station that a map names for all rows of its files. */
+const ownStation = (station: MappedTable['station']): string[] =>
+  typeof station === 'object' ? [station.is] : []
 
 class Rows {
   readonly #report: Report

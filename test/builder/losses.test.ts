@@ -1,0 +1,174 @@
+/** What a build says of buoys and readings that it no longer has, and whose buoys stay without a row. */
+import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { newestReport } from '../../src/builder/report-document.ts'
+import { readMonth } from '../../src/snapshot/part-kinds.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { openKind } from '../../src/sources/kinds.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import { temporaryFolder } from '../live.ts'
+import { build, catalogOf, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
+import { rounds } from '../rounds.ts'
+
+const HEADER = 'time,Hs (m)\n'
+const ROWS = `${HEADER}2026-03-01T00:00Z,1.5\n2026-03-01T00:30Z,1.6\n`
+const LIST = 'identifier,name,lat,lng\nnorth,North Bank,50,-8\nsouth,South Bank,48,-8\n'
+const PLACED = `time,Hs (m),lat,lng\n2026-03-01T00:00Z,1.5,50,-8\n`
+
+/** Builds twice from a folder of tables, which `change` changes in between. */
+async function rebuilt(
+  t: TestContext,
+  files: { [name: string]: string },
+  change: (folder: string) => void,
+  options?: { [name: string]: unknown },
+) {
+  const folder = join(temporaryFolder(t), 'tables')
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const out = folderOf(t)
+  const log: string[] = []
+  const source = openKind('table', folder, options)
+  await build([source], out)
+  change(folder)
+  await build([source], out, { write: (text) => void log.push(text), now: 1 })
+  const { identifiers } = await catalogOf(out)
+  const report = newestReport(out)
+  const silent = report.sources.flatMap(({ doubts }) =>
+    doubts.filter(({ what }) => what.startsWith('a listed station')).flatMap(({ examples }) => examples),
+  )
+  return { buoys: [...identifiers].sort(), rows: await rowsOf(out), report, silent, log: log.join('\n') }
+}
+
+async function rowsOf(dir: string): Promise<number> {
+  const { parts } = await loadSnapshot(dir)
+  return parts.reduce((sum, { entry }) => (entry.kind === 'readings' ? sum + entry.rows : sum), 0)
+}
+
+test('A listed buoy whose file is empty, has only a header, or is gone stays with its history, and is named.', async (t) => {
+  const changes: [why: string, change: (path: string) => void][] = [
+    ['empty', (path) => writeFileSync(path, '')],
+    ['only a header', (path) => writeFileSync(path, HEADER)],
+    ['gone', (path) => rmSync(path)],
+  ]
+  for (const [why, change] of changes) {
+    const files = { 'north.csv': ROWS, 'south.csv': ROWS, 'stations.csv': LIST }
+    const { buoys, rows, report, silent } = await rebuilt(t, files, (folder) =>
+      change(join(folder, 'south.csv')),
+    )
+    assert.deepEqual([buoys, rows], [['north', 'south'], 4], why)
+    assert.deepEqual(silent, ['"south"'], why)
+    assert.deepEqual(report.losses, { buoys: 0, readings: 0, first: [] }, why)
+  }
+})
+
+test('A station of the map stays like a listed one, also one with its position in the rows alone.', async (t) => {
+  const tables = [{ files: 'a.csv' }, { files: 'b.csv', station: { is: 'Pier' } }]
+  const files = { 'a.csv': PLACED, 'b.csv': PLACED }
+  const { buoys, silent } = await rebuilt(t, files, (folder) => rmSync(join(folder, 'b.csv')), { tables })
+  assert.deepEqual(buoys, ['Pier', 'a'])
+  assert.deepEqual(silent, ['"Pier"'])
+})
+
+test('A buoy that nothing mentions leaves, and log and report name it, whatever loss is allowed.', async (t) => {
+  const files = { 'a.csv': PLACED, 'b.csv': PLACED, 'c.csv': PLACED }
+  const { buoys, report, log } = await rebuilt(t, files, (folder) => rmSync(join(folder, 'b.csv')))
+  assert.deepEqual(buoys, ['a', 'c'])
+  assert.deepEqual(report.losses, {
+    buoys: 1,
+    readings: 0,
+    first: ['"TABLE b (TABLE b) is no longer in the service"'],
+  })
+  assert.match(log, /lost since the snapshot before: 1 buoy, 0 past readings → /)
+  assert.match(log, /"TABLE b \(TABLE b\) is no longer in the service"/)
+})
+
+test('The losses are named also where they make a build fail.', async (t) => {
+  const out = folderOf(t)
+  const log: string[] = []
+  await build([fakeSource([northBuoy('A', [{ time: 0, significantHeight: 1 }]), northBuoy('B')])], out, {
+    asOf: 9,
+  })
+  const less = build([fakeSource([northBuoy('B')])], out, {
+    asOf: 9,
+    allowLoss: 0.1,
+    write: (text) => void log.push(text),
+  })
+  await assert.rejects(less, BuildError)
+  assert.match(log.join('\n'), /North A \(Buoy A\) is no longer in the service/)
+})
+
+const HALF_HOUR = 1800
+
+test('Whatever a build changes, every lost buoy and every buoy with more than 1 % fewer readings is counted.', async (t) => {
+  const world = fc.array(
+    fc.record({
+      isThere: fc.boolean(),
+      from: fc.nat(300),
+      rows: fc.nat(400),
+      keptTo: fc.nat(700),
+      gap: fc.nat(40),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  await fc.assert(
+    fc.asyncProperty(world, async (buoys) => {
+      const timesOf = ({ from, rows }: (typeof buoys)[number]): number[] =>
+        Array.from({ length: rows }, (_, i) => (from * 8 + i) * HALF_HOUR)
+      const isLeft = ({ keptTo, gap }: (typeof buoys)[number], i: number): boolean =>
+        i < keptTo && i % 41 >= gap % 3
+      const fake = (i: number, times: number[]): FakeBuoy =>
+        northBuoy(
+          `N${i}`,
+          times.map((time) => ({ time, significantHeight: 1000 })),
+        )
+      const out = folderOf(t)
+      const asOf = 1e8
+      await build([fakeSource(buoys.map((buoy, i) => fake(i, timesOf(buoy))))], out, { asOf })
+      const left = buoys.flatMap((buoy, i) => {
+        const times = timesOf(buoy).filter((_, row) => isLeft(buoy, row))
+        return buoy.isThere ? [fake(i, times)] : []
+      })
+      await build([fakeSource(left)], out, { asOf, fresh: true, allowLoss: 1, now: 1 })
+      const lost = buoys.map((buoy) => timesOf(buoy).filter((_, row) => !isLeft(buoy, row)).length)
+      const { losses } = newestReport(out)
+      assert.equal(losses.buoys, buoys.filter(({ isThere }) => !isThere).length)
+      const named = buoys.flatMap(({ isThere, rows }, i) =>
+        isThere && lost[i] * 100 > rows ? [lost[i]] : [],
+      )
+      assert.equal(
+        losses.readings,
+        named.reduce((sum, count) => sum + count, 0),
+      )
+    }),
+    { numRuns: rounds(15, 200) },
+  )
+})
+
+test('A reading that a correction takes back counts as lost, and one that it changes does not.', async (t) => {
+  const out = folderOf(t)
+  const rows = Array.from({ length: 10 }, (_, i) => ({ time: i * HALF_HOUR, significantHeight: 1000 }))
+  await build([fakeSource([northBuoy('A', rows)])], out)
+  await build(
+    [fakeSource([northBuoy('A', [{ time: 0 }, { time: HALF_HOUR, significantHeight: 2000 }])])],
+    out,
+    { now: 1 },
+  )
+  const { losses } = newestReport(out)
+  assert.deepEqual(losses, {
+    buoys: 0,
+    readings: 1,
+    first: ['"North A (Buoy A) lost 1 of 10 past readings"'],
+  })
+  const { parts } = await loadSnapshot(out)
+  const readings = parts.find(({ entry }) => entry.kind === 'readings')!
+  const { time } = readMonth(
+    decodePart(readings.bytes, readings.entry.file),
+    readings.entry.month!,
+    'readings',
+  )
+  assert.equal(time.length, 9)
+})
