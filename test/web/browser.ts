@@ -159,8 +159,8 @@ export async function visit(
   const context = await browser.newContext({
     viewport: { width: 1100, height: 720 },
     timezoneId: 'UTC',
-    // Metres; the browser's own locale would have feet.
-    locale: 'fr-FR',
+    // Metres and days before months; the browser's own locale would have feet.
+    locale: 'en-IE',
     // Software would draw each step of a move.
     reducedMotion: 'reduce',
     ...options,

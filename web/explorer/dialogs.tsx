@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { clockTime, UTC } from './format.ts'
+import { countText, texts } from './language.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 import { keepUnits } from './mine/kept.ts'
 import { KINDS, type SomeUnits, type Units } from './mine/units.ts'
@@ -38,10 +39,6 @@ export function Dialog(props: {
   )
 }
 
-const STAYS = 'The key stays in this browser and goes only to this server.'
-const PURPOSE = `The explorer calls the API with your key. ${STAYS}`
-const PURPOSE_OPEN = `Everything here works without a key. With one, the page uses its quota. ${STAYS}`
-
 /** `message` says why the dialog opens; may be ''. */
 function KeyDialog({ message }: { message: string }) {
   const input = useRef<HTMLInputElement>(null)
@@ -57,18 +54,18 @@ function KeyDialog({ message }: { message: string }) {
     event.preventDefault()
     const key = input.current?.value.trim() ?? ''
     if (isKey(key)) return take(key)
-    setError('Paste the whole key: one word, no spaces.')
+    setError(texts.key.whole)
     input.current?.focus()
   }
   useLayoutEffect(() => input.current?.focus(), [])
   const hasKey = api.key.value !== ''
   const quota = api.quota.value
   return (
-    <Dialog name="key" title="API key" onClose={() => (keyPrompt.value = null)}>
+    <Dialog name="key" title={texts.key.title} onClose={() => (keyPrompt.value = null)}>
       <form method="dialog" onSubmit={submit}>
-        <p>{api.isOpen.value ? PURPOSE_OPEN : PURPOSE}</p>
+        <p>{`${api.isOpen.value ? texts.key.purposeOpen : texts.key.purpose} ${texts.key.stays}`}</p>
         {hasKey ? null : <WhereKeysComeFrom />}
-        <label for="key">{hasKey ? 'Another key' : 'Your key'}</label>
+        <label for="key">{hasKey ? texts.key.another : texts.key.your}</label>
         <input
           ref={input}
           id="key"
@@ -82,18 +79,21 @@ function KeyDialog({ message }: { message: string }) {
         <p class="error" role="alert" id="key-error" children={error || message} />
         <label class="check row">
           <input type="checkbox" id="key-forever" ref={isForever} />
-          Remember it on this device
+          {texts.key.remember}
         </label>
         {hasKey && quota !== null ? (
           <Note>
-            {quota.remaining.toLocaleString('en')} of {quota.limit.toLocaleString('en')} requests left until{' '}
-            {clockTime(quota.resetAt, UTC)} UTC.
+            {texts.key.left(
+              countText(quota.remaining),
+              countText(quota.limit),
+              clockTime(quota.resetAt, UTC),
+            )}
           </Note>
         ) : null}
         <div class="buttons row wraps">
-          {hasKey ? <Button text="Forget the key" onClick={() => take('')} /> : null}
-          <Button text="Cancel" onClick={close} />
-          <Button text="Use this key" type="submit" class="primary" />
+          {hasKey ? <Button text={texts.key.forget} onClick={() => take('')} /> : null}
+          <Button text={texts.key.cancel} onClick={close} />
+          <Button text={texts.key.use} type="submit" class="primary" />
         </div>
       </form>
     </Dialog>
@@ -106,9 +106,13 @@ const E_MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 /** A sentence: where keys come from. An address becomes a link, anything else stays text. */
 export function WhereKeysComeFrom() {
   const { contact = '' } = document.documentElement.dataset
-  if (contact === '') return <Note>Ask the operator of this server for a key.</Note>
-  const href = WEB.test(contact) ? contact : E_MAIL.test(contact) ? `mailto:${contact}` : null
-  return <Note>For a key: {href === null ? contact : <External href={href} text={contact} />}</Note>
+  if (contact === '') return <Note>{texts.key.ask}</Note>
+  const address = E_MAIL.test(contact) ? `mailto:${contact}` : contact
+  return (
+    <Note>
+      {texts.key.from} {WEB.test(address) ? <External href={address} text={contact} /> : contact}
+    </Note>
+  )
 }
 
 /** What a guest would see with a key. */
@@ -117,23 +121,20 @@ export function Invitation({ text }: { text: string }) {
     <div class="invitation box">
       <p>{text}</p>
       {isSecureContext || document.documentElement.dataset.explorer !== 'open' ? null : (
-        <Note>
-          This server lets visitors read without a key, but only at an https:// address: at this one the
-          browser does not tell the server which page asks.
-        </Note>
+        <Note>{texts.key.secureOnly}</Note>
       )}
-      <Button text="Enter a key" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
+      <Button text={texts.key.enter} class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
       <WhereKeysComeFrom />
     </div>
   )
 }
 
-/** What a visitor chooses the unit of: its name, and the units. */
-const UNITS = {
-  height: ['Heights', { m: 'Metres', ft: 'Feet' }],
-  speed: ['Wind', { kmh: 'km/h', kn: 'Knots', ms: 'm/s' }],
-  temperature: ['Temperatures', { c: '°C', f: '°F' }],
-} as const satisfies { [kind in keyof Units]: readonly [string, { [unit in Units[kind]]: string }] }
+/** The units that a visitor chooses from. */
+const unitNames = (): { readonly [kind in keyof Units]: { readonly [unit in Units[kind]]: string } } => ({
+  height: { m: texts.units.m, ft: texts.units.ft },
+  speed: { kmh: 'km/h', kn: texts.units.kn, ms: 'm/s' },
+  temperature: { c: '°C', f: '°F' },
+})
 
 /** Only a choice made here is kept in the browser. */
 function UnitsDialog() {
@@ -144,23 +145,23 @@ function UnitsDialog() {
     update({ units: next })
   }
   return (
-    <Dialog name="units" title="Units" onClose={() => (isUnitsOpen.value = false)}>
+    <Dialog name="units" title={texts.units.title} onClose={() => (isUnitsOpen.value = false)}>
       <form method="dialog">
         {KINDS.map((kind) => (
           <div class="row wraps apart" key={kind}>
-            <span aria-hidden="true">{UNITS[kind][0]}</span>
+            <span aria-hidden="true">{texts.units.kinds[kind]}</span>
             <Choices<string>
               name={`${kind}-unit`}
-              label={UNITS[kind][0]}
-              options={UNITS[kind][1]}
+              label={texts.units.kinds[kind]}
+              options={unitNames()[kind]}
               chosen={chosen[kind]}
               onChoice={(unit) => choose({ [kind]: unit })}
             />
           </div>
         ))}
-        <Note>Your choice is kept in this browser and is part of the address.</Note>
+        <Note>{texts.units.kept}</Note>
         <div class="buttons row wraps">
-          <Button text="Done" type="submit" class="primary" />
+          <Button text={texts.units.done} type="submit" class="primary" />
         </div>
       </form>
     </Dialog>

@@ -3,11 +3,13 @@ import { render } from 'preact'
 import { isOfNow } from './addresses.ts'
 import { directionText } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
+import { texts } from './language.ts'
 import { scaledText } from './mine/units.ts'
 import { heightsOf, type Trend } from './page.ts'
 import { Known, Now } from './panel/now.tsx'
 import { Ago, Chip, External, Heading, Note, Spark, Waiting } from './pieces.tsx'
-import { answers, byId, clock, now, page, scalesOf } from './store.ts'
+import { answers, byId, clock, now, page, scalesOf, SITE } from './store.ts'
+import { translateDocument } from './translate.ts'
 
 /** A stream of events for each reader of other pages would be too much for what changes twice an hour. */
 const REFRESH_MS = 300_000
@@ -15,7 +17,7 @@ const REFRESH_MS = 300_000
 function Embedded() {
   const { subject, view, buoys } = page.value
   // Values are written with the decimals of their networks from the first time on.
-  if (buoys.state === 'waiting') return <Waiting what="the buoy" />
+  if (buoys.state === 'waiting') return <Waiting what="buoy" />
   return (
     <>
       <Heading />
@@ -28,7 +30,7 @@ function Embedded() {
       ) : null}
       {subject.kind === 'known' && (view.tab !== 'card' || !subject.known) ? <Known {...subject} /> : null}
       <p class="note">
-        <External href={`../#buoy=${view.buoy}`} text="This buoy in the explorer" />
+        <External href={`../#buoy=${view.buoy}`} text={texts.panel.inExplorer} />
       </p>
     </>
   )
@@ -44,12 +46,12 @@ function Card({
   trend?: Trend
 }) {
   const { last_reading: reading } = buoy
-  if (reading === null) return <Note>No reading.</Note>
+  if (reading === null) return <Note>{texts.panel.noReading}</Note>
   const scales = scalesOf.value(buoy)
   const { significient_height: height, period, direction, time } = reading
   const parts = [
     period == null ? '' : scaledText(scales('period'), period),
-    direction == null ? '' : `from ${directionText(direction)}`,
+    direction == null ? '' : texts.buoy.from(directionText(direction)),
   ]
   return (
     <div class="card latest">
@@ -66,7 +68,10 @@ function Card({
   )
 }
 
-render(<Embedded />, byId('content'))
+void translateDocument().then(() => {
+  document.title = `${SITE} · ${texts.page.embedded}`
+  render(<Embedded />, byId('content'))
+})
 setInterval(() => {
   if (document.visibilityState === 'hidden') return
   now.value = clock()

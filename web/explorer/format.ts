@@ -1,4 +1,5 @@
 /** Numbers, times and positions as text for people. */
+import { locale, localNumber, texts } from './language.ts'
 
 export interface Zone {
   /** IANA name. */
@@ -41,11 +42,11 @@ export function chosenZone(choice: 'utc' | 'buoy' | 'viewer', localZone: string)
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions, locale = 'en-GB'): Intl.DateTimeFormat {
-  const key = `${locale} ${zone.name} ${JSON.stringify(options)}`
+function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions, by = locale): Intl.DateTimeFormat {
+  const key = `${by} ${zone.name} ${JSON.stringify(options)}`
   let format = formats.get(key)
   if (format === undefined) {
-    format = new Intl.DateTimeFormat(locale, { timeZone: zone.name, ...options })
+    format = new Intl.DateTimeFormat(by, { timeZone: zone.name, ...options })
     formats.set(key, format)
   }
   return format
@@ -56,12 +57,12 @@ const NAMING_LOCALES = ['en-US', 'en-GB', 'en-CA', 'en-AU', 'en-IN', 'en-ZA']
 
 /** What a zone's clock is called at a time: `PST`, in summer `PDT`; the zone's city where it has no name. */
 export function clockName(time: Date, zone: Zone): string {
-  const names = NAMING_LOCALES.map((locale) => nameIn(locale, zone, time, 'short'))
+  const names = NAMING_LOCALES.map((each) => nameIn(each, zone, time, 'short'))
   return names.find((name) => /^[A-Z]{2,5}$/.test(name)) ?? zone.label
 }
 
-function nameIn(locale: string, zone: Zone, time: Date | 0, timeZoneName: 'short' | 'shortOffset'): string {
-  const parts = formatOf(zone, { timeZoneName }, locale).formatToParts(time)
+function nameIn(by: string, zone: Zone, time: Date | 0, timeZoneName: 'short' | 'shortOffset'): string {
+  const parts = formatOf(zone, { timeZoneName }, by).formatToParts(time)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
@@ -70,14 +71,19 @@ export const dayTimeAndZone = (time: Date, zone: Zone, now: number): string =>
   `${dayAndTime(time, zone, now)} ${clockName(time, zone)}`
 
 /** `Sat 21 Nov, 06:30`, with the year where it is not that of `now`. */
-export function dayAndTime(time: Date, zone: Zone, now: number): string {
-  const clock = { hour: '2-digit', minute: '2-digit' } as const
-  return formatOf(zone, { weekday: 'short', ...dayOf(time, zone, now), ...clock }).format(time)
-}
+export const dayAndTime = (time: Date, zone: Zone, now: number): string =>
+  texts.time.dayAndClock(
+    formatOf(zone, { weekday: 'short', ...dayOf(time, zone, now) }).format(time),
+    clockTime(time, zone),
+  )
 
 /** `21 Nov`, with the year where it is not that of `now`. */
 export const dayText = (time: Date, zone: Zone, now: number): string =>
   formatOf(zone, dayOf(time, zone, now)).format(time)
+
+/** `21 Nov` of any year. */
+export const dayOfYear = (time: Date): string =>
+  formatOf(UTC, { day: 'numeric', month: 'short' }).format(time)
 
 /** `Sat 21` */
 export const dayName = (time: Date, zone: Zone): string =>
@@ -89,23 +95,45 @@ function dayOf(time: Date, zone: Zone, now: number): Intl.DateTimeFormatOptions 
   return { day: 'numeric', month: 'short', ...(isOther && year) }
 }
 
-/** `06:30` */
-export function clockTime(time: Date, zone: Zone): string {
-  return formatOf(zone, { hour: '2-digit', minute: '2-digit' }).format(time)
+/** Names of months and days for the ticks of charts, short ones and whole ones. */
+export function tickNames() {
+  const names = (count: number, options: Intl.DateTimeFormatOptions): string[] =>
+    // The first of August 2021 was a Sunday, with which weeks of charts begin.
+    Array.from({ length: count }, (_, i) => {
+      const at = options.month === undefined ? Date.UTC(2021, 7, 1 + i) : Date.UTC(2021, i)
+      return formatOf(UTC, options).format(at)
+    })
+  return {
+    MMMM: names(12, { month: 'long' }),
+    MMM: names(12, { month: 'short' }),
+    WWWW: names(7, { weekday: 'long' }),
+    WWW: names(7, { weekday: 'short' }),
+  }
 }
 
-/** `24 min`, `3 h 10 min`, `5 days`. Negative `seconds` count as 0. */
+/** `06:30` */
+export function clockTime(time: Date, zone: Zone): string {
+  return formatOf(zone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(time)
+}
+
+/** From so many days on a duration is written in months, and from so many on in years. */
+const [DAYS_OF_MONTHS, DAYS_OF_YEARS] = [90, 730]
+const [DAYS_A_MONTH, DAYS_A_YEAR] = [30.44, 365.25]
+
+/** `24 min`, `3 h 10 min`, `5 days`, `3 years`. Negative `seconds` count as 0. */
 export function duration(seconds: number): string {
   const minutes = Math.max(0, Math.round(seconds / 60))
-  if (minutes < 60) return `${minutes} min`
-  if (minutes >= 48 * 60) return `${Math.round(minutes / 1440)} days`
-  const rest = minutes % 60
-  return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`
+  if (minutes < 60) return texts.time.minutes(minutes)
+  if (minutes < 48 * 60) return texts.time.hours(Math.floor(minutes / 60), minutes % 60)
+  const days = Math.round(minutes / 1440)
+  if (days < DAYS_OF_MONTHS) return texts.time.days(days)
+  if (days < DAYS_OF_YEARS) return texts.time.months(Math.round(days / DAYS_A_MONTH))
+  return texts.time.years(Math.round(days / DAYS_A_YEAR))
 }
 
 /** `24 min ago` */
 export function agoText(time: number, now: number): string {
-  return `${duration((now - time) / 1000)} ago`
+  return texts.time.ago(duration((now - time) / 1000))
 }
 
 /** An older reading says little about now: it is grey, with its age. Those of satellites come hours later. */
@@ -119,13 +147,12 @@ export const isOld = (time: number, now: number, isVirtual = false): boolean =>
 export function position(lat: number, lng: number): string {
   // No line ends within a part.
   const part = (value: number, positive: string, negative: string): string =>
-    `${Math.abs(value).toFixed(2)}°\u00a0${value < 0 ? negative : positive}`
-  return `${part(lat, 'N', 'S')}, ${part(lng, 'E', 'W')}`
+    `${localNumber(Math.abs(value).toFixed(2))}°\u00a0${value < 0 ? negative : positive}`
+  return `${part(lat, texts.north, texts.south)}, ${part(lng, texts.east, texts.west)}`
 }
 
-const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+/** `W`: one of the sixteen points of the compass. */
+export const compassPoint = (degrees: number): string => texts.compass[Math.round(degrees / 22.5) % 16] ?? ''
 
-/** `W 270°`: one of the sixteen points of the compass, and the degrees. */
-export function directionText(degrees: number): string {
-  return `${COMPASS[Math.round(degrees / 22.5) % 16]} ${degrees}°`
-}
+/** `W 270°`: the point of the compass, and the degrees. */
+export const directionText = (degrees: number): string => `${compassPoint(degrees)} ${degrees}°`

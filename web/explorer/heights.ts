@@ -5,6 +5,7 @@
  * map has a light outline there, and higher seas have larger dots.
  */
 
+import { localNumber } from './language.ts'
 import type { Scale } from './mine/units.ts'
 
 /** The begin of the next class: round numbers in each unit, at about the same heights. */
@@ -31,4 +32,4 @@ export function classOf(height: number, scale: Scale): number {
 
 /** The texts of the legend: where each class begins, and that the last one has no end. */
 export const classLabels = (scale: Scale): string[] =>
-  [0, ...startsOf(scale)].map((start, i, { length }) => (i === length - 1 ? `${start}+` : `${start}`))
+  [0, ...startsOf(scale)].map((start, i, { length }) => localNumber(`${start}${i === length - 1 ? '+' : ''}`))

@@ -2,14 +2,14 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { Dialogs } from './dialogs.tsx'
+import { texts } from './language.ts'
 import { startFollowing } from './live/following.ts'
 import { Panel } from './panel/panel.tsx'
 import { Search } from './search.tsx'
 import { Banner, LiveDot } from './status.tsx'
 import { api, byId, page } from './store.ts'
+import { translateDocument } from './translate.ts'
 import { Legend, MapTools, PageTools } from './tools.tsx'
-
-const NO_MAP = 'The map needs WebGL 2, which this browser does not offer. The list shows the same buoys.'
 
 function OverMap() {
   return (
@@ -41,18 +41,24 @@ async function loadMap(host: HTMLElement): Promise<void> {
     await openMap(host)
   } catch {
     host.classList.add('no-map')
-    host.textContent = NO_MAP
+    host.textContent = texts.page.noMap
   }
 }
 
-render(<Search />, byId('search'))
-render(<PageTools />, byId('tools'))
-render(<Banner />, byId('notice'))
-render(<Panel />, byId('panel'))
-render(<OverMap />, byId('over-map'))
-render(<Dialogs />, byId('dialogs'))
-effect(() => {
-  byId('demo').hidden = api.isDemo.value !== true
-})
-startFollowing()
-startMap()
+/** The answers are on their way while the texts are. */
+async function start(): Promise<void> {
+  await translateDocument()
+  render(<Search />, byId('search'))
+  render(<PageTools />, byId('tools'))
+  render(<Banner />, byId('notice'))
+  render(<Panel />, byId('panel'))
+  render(<OverMap />, byId('over-map'))
+  render(<Dialogs />, byId('dialogs'))
+  effect(() => {
+    byId('demo').hidden = api.isDemo.value !== true
+  })
+  startFollowing()
+  startMap()
+}
+
+void start()

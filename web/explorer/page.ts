@@ -18,6 +18,7 @@ import type { Answer, Answers } from './answers.ts'
 import type { ActiveBuoy, Address, Api } from './api.ts'
 import type { Rows } from './charts/parts.ts'
 import { position } from './format.ts'
+import { texts } from './language.ts'
 import type { Guest, KnownBuoy } from './guest.ts'
 import { type Decimals, namesOf } from './mine/units.ts'
 import { FIRST_VIEW, type Metric, METRICS, type Position, type ViewState } from './view.ts'
@@ -70,8 +71,6 @@ export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 
 export interface Page {
   readonly view: ViewState
-  /** Names the panel, and is its first heading. */
-  readonly title: string
   readonly buoys: Answer<{ buoys: readonly ActiveBuoy[]; decimals?: Decimals }>
   readonly subject: Subject
 }
@@ -116,7 +115,7 @@ export function pageOf(api: Api, answers: Answers, guest: Guest, view: ViewState
   const subject = isGuest
     ? guestSubject(guest, view)
     : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [], place)
-  return { view, buoys, subject, title: titleOf(subject, isGuest) }
+  return { view, buoys, subject }
 }
 
 function guestSubject(guest: Guest, { buoy: slug, point }: ViewState): Subject {
@@ -172,20 +171,23 @@ function subjectOf(
   return { kind: 'list', trend: ids.length === 0 || isOfOneBuoy ? null : ask(trendAddress(api, ids)) }
 }
 
-function titleOf(subject: Subject, isGuest: boolean): string {
+/** Names the panel, and is its first heading. */
+export function titleOf({ subject }: Page, isGuest: boolean): string {
   switch (subject.kind) {
     case 'list':
-      return isGuest ? 'Buoys' : 'Buoys now'
+      return isGuest ? texts.list.guestTitle : texts.list.title
     case 'buoy':
       return subject.buoy.name
     case 'known': {
       const { known, slug, answer } = subject
       const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
-      return isUnknown ? 'No such buoy' : (known?.name ?? slug)
+      return isUnknown ? texts.buoy.noSuch : (known?.name ?? slug)
     }
     case 'point': {
       const { point } = subject
-      return placeNames.get(aboutOf({ buoy: null, point })) ?? `Sea at ${position(point.lat, point.lng)}`
+      return (
+        placeNames.get(aboutOf({ buoy: null, point })) ?? texts.ahead.seaAt(position(point.lat, point.lng))
+      )
     }
   }
 }

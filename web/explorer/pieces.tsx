@@ -2,12 +2,13 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Answer } from './answers.ts'
-import type { TroubleKind } from './api.ts'
 import { agoText, isOld, position } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
 import { scaleOf } from './mine/units.ts'
-import { announce, now, page, units, update } from './store.ts'
+import { texts } from './language.ts'
+import { titleOf } from './page.ts'
+import { announce, api, now, page, units, update } from './store.ts'
 
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
@@ -68,13 +69,12 @@ export function Spark({ heights }: { heights: readonly number[] }) {
   const y = (height: number): number =>
     SPARK.height - SPARK.edge - ((height - bottom) / (top - bottom)) * (SPARK.height - 2 * SPARK.edge)
   const points = heights.map((height, i) => `${x(i).toFixed(1)} ${y(height).toFixed(1)}`)
-  const turn = last > first * STEADY ? 'rising' : first > last * STEADY ? 'falling' : 'steady'
   return (
     <svg
       class="spark"
       viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
       role="img"
-      aria-label={`${turn} in 24 hours`}
+      aria-label={texts.buoy.inADay(texts.buoy[turnOf(first, last)])}
     >
       <path d={`M${points.join('L')}`} />
       <circle cx={x(heights.length - 1)} cy={y(last)} r="2" />
@@ -85,26 +85,25 @@ export function Spark({ heights }: { heights: readonly number[] }) {
 /** A tenth up or down is not a change. */
 const STEADY = 1.1
 
-/** What is said of a failure: the server's messages are for those who write programs. */
-export const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
-  quota: 'This hour’s quota is used up.',
-  unauthorized: 'This needs an API key.',
-  offline: 'No connection.',
-  unavailable: 'The server cannot answer right now.',
-  'not found': 'There is no such buoy.',
-  refused: 'The server has no data for this selection.',
+/** How heights change between two of them. */
+export function turnOf(first: number, last: number): 'rising' | 'falling' | 'steady' {
+  if (last > first * STEADY) return 'rising'
+  return first > last * STEADY ? 'falling' : 'steady'
 }
 
-export function Waiting({ what }: { what: string }) {
-  return <p class="waiting">Loading {what} …</p>
+/** What is on its way. */
+type Awaited = keyof typeof texts.loading
+
+export function Waiting({ what }: { what: Awaited }) {
+  return <p class="waiting">{texts.loading[what]}</p>
 }
 
 /** Shown where an answer has not come or never will. `none`: the text where nothing is found. */
-export function Instead({ of, what, none }: { of: Answer<unknown>; what: string; none?: string }) {
+export function Instead({ of, what, none }: { of: Answer<unknown>; what: Awaited; none?: string }) {
   if (of.state === 'waiting') return <Waiting what={what} />
   if (of.state === 'here') return null
   if (none !== undefined && of.trouble.kind === 'not found') return <Note>{none}</Note>
-  return <p class="trouble box">{TROUBLE_TEXTS[of.trouble.kind]}</p>
+  return <p class="trouble box">{texts.troubles[of.trouble.kind]}</p>
 }
 
 /** `more` are attributes. */
@@ -184,7 +183,7 @@ export function Choices<T extends string>(props: {
 export function Heading({ children }: { children?: ComponentChildren }) {
   return (
     <div class="title row apart">
-      <h2 tabIndex={-1}>{page.value.title}</h2>
+      <h2 tabIndex={-1}>{titleOf(page.value, api.isGuest)}</h2>
       {children}
     </div>
   )
@@ -196,7 +195,7 @@ export function Back() {
   return (
     <button type="button" class="back small row" id="back" onClick={open}>
       <Icon name="back" />
-      All buoys
+      {texts.panel.all}
     </button>
   )
 }
@@ -205,11 +204,11 @@ export function Back() {
 export function ZoneSwitch({ here }: { here: string }) {
   return (
     <div class="zone row wraps">
-      <span aria-hidden="true">Times</span>
+      <span aria-hidden="true">{texts.panel.times}</span>
       <Choices
         name="zone"
-        label="Time zone"
-        options={{ buoy: here, utc: 'UTC', viewer: 'Mine' }}
+        label={texts.panel.zone}
+        options={{ buoy: here, utc: 'UTC', viewer: texts.panel.mine }}
         chosen={page.value.view.zone}
         onChoice={(zone) => update({ zone })}
       />
@@ -249,10 +248,10 @@ export function Copy(props: {
       setState('refused')
       // Selected once it is there.
       setTimeout(() => code.current !== null && getSelection()?.selectAllChildren(code.current))
-      announce('The line is selected: copy it with your keyboard.')
+      announce(texts.share.selected)
     }
   }
-  const name = state === 'copied' ? 'Copied' : what
+  const name = state === 'copied' ? texts.share.copied : what
   return (
     <>
       <div class="row wraps">

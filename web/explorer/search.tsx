@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { BuoySearchItem, Place } from '../../clients/typescript/groundswell.ts'
 import { placesAddress, searchAddress } from './addresses.ts'
 import { ApiTrouble } from './api.ts'
+import { texts } from './language.ts'
 import { announce, api, openBuoy, openPlace, query, report } from './store.ts'
 
 /** Time without a keystroke before a call is spent. */
@@ -42,8 +43,7 @@ async function ask(): Promise<void> {
     if (until.aborted) return
     marked.value = -1
     found.value = [...data.buoys.map(rowOfBuoy), ...places.map(rowOfPlace)]
-    const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? '' : 's'}`
-    announce(`${count(data.buoys.length, 'buoy')} and ${count(places.length, 'place')} found`)
+    announce(texts.search.found(data.buoys.length, places.length))
   } catch (error) {
     if (until.aborted) return
     close()
@@ -59,7 +59,7 @@ const rowOfBuoy = ({ slug, name, country, source, source_identifier: id }: BuoyS
 
 const rowOfPlace = ({ name, region, country, lat, lng }: Place): Row => ({
   name,
-  about: `Place in ${region === null ? '' : `${region}, `}${country}`,
+  about: texts.search.placeIn([region, country].filter((part) => part !== null).join(', ')),
   open: () => openPlace(name, { lat, lng }),
 })
 
@@ -112,8 +112,8 @@ export function Search() {
         type="search"
         role="combobox"
         list={undefined}
-        placeholder="Buoy or place"
-        aria-label="Find a buoy by name or identifier, or a place"
+        placeholder={texts.search.placeholder}
+        aria-label={texts.search.label}
         aria-expanded={rows !== null}
         aria-controls="found"
         aria-autocomplete="list"
@@ -126,7 +126,7 @@ export function Search() {
         onKeyDown={onKey}
         onBlur={close}
       />
-      <ul id="found" role="listbox" aria-label="Buoys and places found" hidden={rows === null} ref={list}>
+      <ul id="found" role="listbox" aria-label={texts.search.list} hidden={rows === null} ref={list}>
         {rows?.map((row, i) => (
           <li
             key={i}
@@ -144,7 +144,7 @@ export function Search() {
         ))}
         {rows?.length === 0 ? (
           <li role="option" aria-disabled="true" aria-selected="false">
-            No buoy or place of that name
+            {texts.search.none}
           </li>
         ) : null}
       </ul>

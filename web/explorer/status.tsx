@@ -2,9 +2,9 @@
 import { useLayoutEffect } from 'preact/hooks'
 import type { ApiTrouble } from './api.ts'
 import { clockTime, duration, viewerZone } from './format.ts'
+import { countText, texts } from './language.ts'
 import { Button } from './pieces.tsx'
 import { live, tryNow } from './live/following.ts'
-import type { LiveState } from './live/live.ts'
 import { api, clock, currentAt, dataAge, now, trouble } from './store.ts'
 
 /** Clocks differ: the page waits longer than the server asks, and with a wrong clock at least this long. */
@@ -22,7 +22,7 @@ export function Banner() {
   return (
     <p id="banner" class="row apart" role="status" hidden={failure === null}>
       <span>{failure === null ? '' : textOf(failure)}</span>
-      <Button text="Try now" onClick={tryNow} />
+      <Button text={texts.status.tryNow} onClick={tryNow} />
     </p>
   )
 }
@@ -30,26 +30,15 @@ export function Banner() {
 function textOf({ kind, again }: ApiTrouble): string {
   if (kind === 'quota' && again !== null) {
     const quota = api.quota.peek()
-    const count = quota === null ? '' : `${quota.limit.toLocaleString('en')} `
+    const count = quota === null ? '' : `${countText(quota.limit)} `
     const wait = duration((again - clock()) / 1000)
     const at = clockTime(new Date(again), viewerZone())
-    return `This hour’s ${count}requests are used up. The page continues by itself at ${at}, in ${wait}.`
+    return texts.status.usedUp(count, at, wait)
   }
-  return kind === 'offline'
-    ? 'No connection to the server. What you see may be out of date; the page keeps trying.'
-    : 'The server cannot answer right now. The page keeps trying.'
+  return kind === 'offline' ? texts.status.noConnection : texts.status.noAnswer
 }
 
 const MINUTE_MS = 60_000
-
-/** A word, and a sentence for those who point at it. */
-const TEXTS: { readonly [state in LiveState]: readonly [string, string] } = {
-  off: ['', ''],
-  connecting: ['Connecting', 'Connecting to the server'],
-  live: ['Live', 'New readings appear as they are published'],
-  lost: ['Reconnecting', 'The server cannot be reached; the page keeps trying'],
-  refused: ['Every minute', 'Checking for new readings every minute'],
-}
 
 /** A dot, which shows the state by its form too, and a word. */
 export function LiveDot() {
@@ -58,15 +47,16 @@ export function LiveDot() {
   void now.value
   const age = performance.now() - currentAt.value
   const isOld = (state === 'lost' || state === 'refused') && age >= MINUTE_MS
-  const old = `${duration(age / 1000)} old`
-  const [word, title] = TEXTS[state]
+  const old = texts.time.old(duration(age / 1000))
+  // A word, and a sentence for those who point at it.
+  const [word, title] = texts.status[state]
   // What is shown is older than what comes: nothing has been published for long.
   const data = state === 'lost' ? '' : dataAge.value
   return (
     <p id="live" class="row" data-state={state} title={title} hidden={state === 'off' && data === ''}>
       <span class="dot" aria-hidden="true" />
       {data !== '' ? (
-        <span class="ago old">{`Data as of ${data}`}</span>
+        <span class="ago old">{data}</span>
       ) : !isOld ? (
         word
       ) : state === 'lost' ? (

@@ -15,10 +15,13 @@ import {
   unitsOfLocales,
 } from './mine/units.ts'
 import { clockTime, DAY_MS, dayText, duration, viewerZone } from './format.ts'
+import { texts } from './language.ts'
 import { aboutOf, isVirtualOnly, type Page, pageOf, placeNames } from './page.ts'
 import { formatView, MAP_END, parseView, type Position, type ViewState } from './view.ts'
 
 const { basePath = '', explorer, refresh } = document.documentElement.dataset
+/** What the page is called. */
+export const SITE = 'groundswell'
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
@@ -120,7 +123,7 @@ const LEAST_OLD_MS = 2 * 3_600_000
 /** Older data are not what was to be expected: two scheduled builds have brought none. */
 const oldMs = Math.max(LEAST_OLD_MS, 2 * Number(refresh ?? 0) * 1000)
 
-/** `18 Oct, 40 days old` where the data are older than expected, else ''. */
+/** `Data as of 18 Oct, 40 days old` where the data are older than expected, else ''. */
 export const dataAge = computed(() => {
   const asOf = api.asOf.value
   if (asOf === null || now.value - asOf <= oldMs) return ''
@@ -128,12 +131,12 @@ export const dataAge = computed(() => {
   const zone = viewerZone()
   const isOfDays = now.value - asOf >= DAY_MS
   const at = isOfDays ? dayText(time, zone, now.value) : clockTime(time, zone)
-  return `${at}, ${duration((now.value - asOf) / 1000)} old`
+  return texts.status.dataAsOf(at, duration((now.value - asOf) / 1000))
 })
 
 /** When buoys of the list have reported. */
 export const recently = computed(() =>
-  dataAge.value === '' ? 'in the last 24 hours' : 'in the 24 hours up to the time of the data',
+  dataAge.value === '' ? texts.list.recently : texts.list.recentlyOfData,
 )
 
 /** Buoys that satellites measure are shown where the visitor wants them, or where there are no others. */
@@ -204,7 +207,7 @@ export function toggle(buoy: Favourite): void {
   favourites.value = toggled(favourites.peek(), buoy)
   keepFavourites(favourites.peek())
   const isOn = favourites.peek()[0]?.slug === buoy.slug
-  announce(`${buoy.name} is ${isOn ? 'now' : 'no longer'} a favourite.`)
+  announce((isOn ? texts.panel.isFavourite : texts.panel.noFavourite)(buoy.name))
 }
 
 /** Another page of this browser changed units or favourites. */
@@ -235,7 +238,7 @@ export function takeKey(key: string): void {
 export function report(failure: ApiTrouble): void {
   if (failure.kind === 'unauthorized') {
     if (api.key.peek() === '') becomeGuest()
-    else keyPrompt.value = 'The server does not accept this key. It may have been replaced.'
+    else keyPrompt.value = texts.key.wrong
   } else if (failure.kind !== 'not found' && failure.kind !== 'refused') trouble.value = failure
   // The panel shows the others.
 }

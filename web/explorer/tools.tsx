@@ -1,6 +1,7 @@
 /** The buttons of the page and of the map, and the legend. */
 import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
+import { texts } from './language.ts'
 import { KINDS, scaleOf } from './mine/units.ts'
 import { Icon, Tool } from './pieces.tsx'
 import { api, keyPrompt, map, showsGlobe, showsSatellites, units, update, view } from './store.ts'
@@ -9,19 +10,19 @@ import { theme, toggleTheme } from './theme.ts'
 export function PageTools() {
   const isDark = theme.value === 'dark'
   const written = KINDS.map((kind) => scaleOf(kind, units.value).unit).join('·')
-  const keyLabel = api.key.value === '' ? 'Enter an API key' : 'API key'
+  const keyLabel = api.key.value === '' ? texts.tools.enterKey : texts.tools.key
   return (
     <>
-      <Tool name="units" label={`Units: ${written}`} onClick={() => (isUnitsOpen.value = true)}>
+      <Tool name="units" label={texts.tools.units(written)} onClick={() => (isUnitsOpen.value = true)}>
         {written}
       </Tool>
       <Tool name="key" label={keyLabel} onClick={() => (keyPrompt.value = '')} />
       <Tool
         name={isDark ? 'sun' : 'moon'}
-        label={`Switch to ${isDark ? 'light' : 'dark'} colours`}
+        label={isDark ? texts.tools.toLight : texts.tools.toDark}
         onClick={toggleTheme}
       />
-      <a class="tool" href="docs" title="API documentation" aria-label="API documentation">
+      <a class="tool" href="docs" title={texts.tools.documentation} aria-label={texts.tools.documentation}>
         <Icon name="book" />
       </a>
     </>
@@ -33,12 +34,17 @@ export function MapTools() {
   const globe = showsGlobe.value
   return (
     <div id="map-tools">
-      <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomIn()} />
-      <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomOut()} />
-      <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} aria-pressed={globe} />
+      <Tool name="plus" label={texts.tools.zoomIn} onClick={() => map.peek()?.zoomIn()} />
+      <Tool name="minus" label={texts.tools.zoomOut} onClick={() => map.peek()?.zoomOut()} />
+      <Tool
+        name="globe"
+        label={texts.tools.globe}
+        onClick={() => update({ globe: !globe })}
+        aria-pressed={globe}
+      />
       <Tool
         name="satellite"
-        label="Points measured by satellites"
+        label={texts.tools.satellites}
         onClick={() => update({ satellites: !satellites })}
         aria-pressed={showsSatellites.value}
       />
@@ -52,16 +58,16 @@ export function Legend() {
   const labels = classLabels(scale)
   return (
     <details id="legend" open={!matchMedia('(max-width: 760px)').matches}>
-      <summary>Significant wave height, {scale.unit}</summary>
+      <summary>{texts.tools.legend(scale.unit)}</summary>
       <p>
         <span>
           <i class="chip" aria-hidden="true" />
-          over 3 h old
+          {texts.tools.old}
         </span>
         {showsSatellites.value ? (
           <span>
             <i class="chip ring" aria-hidden="true" style={{ '--height-color': HEIGHT_COLORS[3] }} />
-            by satellite
+            {texts.tools.bySatellite}
           </span>
         ) : null}
       </p>

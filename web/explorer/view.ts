@@ -11,26 +11,20 @@ export const SPANS = [2, 7, 28, 365] as const
 /** A UTC day, or a minute of one. */
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\dZ)?$/
 
-/** How the measures of the seasons are called and written. */
+/** The measures of the seasons, and how they are written; `texts.metrics` has their names. */
 export const METRICS = {
-  significient_height: ['Significant height', 'height'],
-  maximum_height: ['Maximum height', 'height'],
-  period: ['Period', 'period'],
-  peak_period: ['Peak period', 'period'],
-  water_temperature: ['Water temperature', 'temperature'],
-  wind_speed: ['Wind speed', 'speed'],
-  gust_speed: ['Gusts', 'speed'],
-} as const satisfies { [metric: string]: readonly [label: string, quantity: Quantity] }
+  significient_height: 'height',
+  maximum_height: 'height',
+  period: 'period',
+  peak_period: 'period',
+  water_temperature: 'temperature',
+  wind_speed: 'speed',
+  gust_speed: 'speed',
+} as const satisfies { [metric: string]: Quantity }
 export type Metric = keyof typeof METRICS
 
-export const SEASONS = {
-  year: 'Whole year',
-  winter: 'Dec to Feb',
-  spring: 'Mar to May',
-  summer: 'Jun to Aug',
-  autumn: 'Sep to Nov',
-} as const
-export type SeasonName = keyof typeof SEASONS
+export const SEASONS = ['year', 'winter', 'spring', 'summer', 'autumn'] as const
+export type SeasonName = (typeof SEASONS)[number]
 
 /** Degrees. */
 export interface Position {
@@ -115,7 +109,7 @@ export function parseView(fragment: string): ViewState {
     range: parseRange(fields.get('from') ?? '', fields.get('to') ?? ''),
     beside: slug('beside'),
     metric: oneOf('metric', namesOf(METRICS), FIRST_VIEW.metric),
-    season: oneOf('season', namesOf(SEASONS), FIRST_VIEW.season),
+    season: oneOf('season', SEASONS, FIRST_VIEW.season),
     year: number('year', 1900, 2200),
     against: number('against', 1900, 2200),
     units: parseUnits(fields.get('units') ?? ''),

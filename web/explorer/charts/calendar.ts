@@ -1,5 +1,7 @@
 /** The buckets of a season, and what is usual in each. */
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import { dayOfYear } from '../format.ts'
+import { texts } from '../language.ts'
 
 const DAY_S = 86_400
 const DAYS_OF_WEEK = 7
@@ -19,11 +21,10 @@ export function bucketStarts({ start, end }: Season, bucket: 'day' | 'week'): nu
   return Array.from({ length: Math.ceil((last - first + DAY_S) / step) }, (_, i) => first + i * step)
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-
 /** `21 Nov`, or `Week from 19 Nov`. */
 export function bucketText(at: number, bucket: 'day' | 'week'): string {
-  return `${bucket === 'day' ? '' : 'Week from '}${DAY.format(at * 1000)}`
+  const day = dayOfYear(new Date(at * 1000))
+  return bucket === 'day' ? day : texts.season.weekFrom(day)
 }
 
 /** With fewer years their extremes would pass for what is usual. */

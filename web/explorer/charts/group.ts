@@ -1,5 +1,6 @@
 /** Plots over the same x values that are read together: by mouse, finger and keyboard. */
 import type UPlot from 'uplot'
+import { texts } from '../language.ts'
 import { now } from '../store.ts'
 import { nearestIndex } from './geometry.ts'
 import { draw, type Plot, type Shared } from './plot.ts'
@@ -74,7 +75,7 @@ export function drawTogether(
     value: String(first),
   })
   slider.setAttribute('aria-label', label)
-  slider.setAttribute('aria-valuetext', 'Arrow keys read values')
+  slider.setAttribute('aria-valuetext', texts.chart.keys)
   slider.addEventListener('input', () => readIndex(slider.valueAsNumber))
   slider.addEventListener('focus', () => {
     if (memory.at === null && slider.matches(':focus-visible')) readIndex(first)

@@ -1,7 +1,8 @@
 /** One plot: lines, and signs of directions below them, over one x axis, in the colours of the page. */
 import UPlot from 'uplot'
 import { variable } from '../theme.ts'
-import { directionText } from '../format.ts'
+import { directionText, tickNames } from '../format.ts'
+import { localNumber, texts } from '../language.ts'
 import { scaledText, type Scale } from '../mine/units.ts'
 import { ARROW, longPauses, type Range } from './geometry.ts'
 import { has } from './parts.ts'
@@ -109,7 +110,8 @@ export function draw(
   host.append(place)
   // In the place of the time while nothing is pointed at.
   const isTouch = matchMedia('(pointer: coarse)').matches
-  const hint = `${isTouch ? 'Tap or drag' : 'Hover'} to read${isTouch || !onSelect ? '' : ', drag to choose a range'}`
+  const byMouse = onSelect === undefined ? texts.chart.hover : texts.chart.hoverOrDrag
+  const hint = isTouch ? texts.chart.tap : byMouse
   // A line breaks at marked cells, and continues over cells without a value.
   const cells = lines.map(({ values, sign }) =>
     values.map((value) => (value === null ? undefined : sign === undefined ? scale.from(value) : value)),
@@ -158,7 +160,7 @@ export function draw(
     values: (_plot, splits) =>
       splits.map((split, i) => {
         // Sums of steps have the faults of binary fractions.
-        const text = `${Number(split.toFixed(6))}`.replace('-', '−')
+        const text = localNumber(`${Number(split.toFixed(6))}`)
         return i === splits.length - 1 ? `${text} ${scale.unit}` : text
       }),
   }
@@ -166,6 +168,7 @@ export function draw(
     {
       bands,
       ...sizeNow(),
+      fmtDate: (template) => UPlot.fmtDate(template, tickNames()),
       tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone),
       axes: [timeAxis, valueAxis],
       scales: { x: { range: () => [...shared.range] }, y: range ? { range } : {}, turn: { range: [0, 360] } },
@@ -194,7 +197,7 @@ export function draw(
         ],
       },
       series: [
-        { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
+        { label: texts.chart.time, value: (_plot, at) => (at === null ? hint : textOfX(at)) },
         ...lines.map((line) => seriesOf(line, lines, scale, x, longestPauseOf)),
       ],
     },
@@ -268,7 +271,7 @@ function seriesOf(
   const from = lines.find((line) => line.of === label)?.values
   const fromText = (index: number): string => {
     const degrees = from?.[index] ?? null
-    return degrees === null ? '' : ` from ${directionText(degrees)}`
+    return degrees === null ? '' : ` ${texts.buoy.from(directionText(degrees))}`
   }
   const text = textOf ?? ((value: number, index: number) => `${scaledText(scale, value)}${fromText(index)}`)
   const pauses = longPauses(x, values, longestPauseOf(values))
@@ -370,6 +373,6 @@ function drawNow(plot: UPlot, now: number, below: number, isNamed: boolean): voi
   ctx.lineTo(left, bbox.top + bbox.height + below * ratio)
   ctx.stroke()
   ctx.font = `600 ${12 * ratio}px ${variable('--font')}`
-  if (isNamed) ctx.fillText('Now', left, bbox.top - 5 * ratio)
+  if (isNamed) ctx.fillText(texts.chart.now, left, bbox.top - 5 * ratio)
   ctx.restore()
 }

@@ -62,7 +62,7 @@ export function Plots({
   }, [code, memory, theme.value, draw === null, ...on])
   return (
     <>
-      {code === null ? <Waiting what="the chart" /> : null}
+      {code === null ? <Waiting what="chart" /> : null}
       <figure role="group" aria-label={label}>
         <div class="plots" ref={place} />
       </figure>

@@ -1,6 +1,7 @@
 /** What a buoy measures and what is forecast over some time: heights, and all else below them. */
 import type UPlot from 'uplot'
 import { clockTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { texts } from '../language.ts'
 import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
@@ -68,7 +69,7 @@ export function drawReadings(place: HTMLElement, view: ReadingsView, memory: Mem
   const newest = column('significant_height').findLastIndex(has)
   return drawTogether(place, plots, shared, {
     memory,
-    label: 'Time in the chart',
+    label: texts.chart.timeInChart,
     first: newest === -1 ? nearestIndex(x, now.peek() / 1000) : newest,
   })
 }
@@ -129,87 +130,85 @@ function plotsOf(
     const last = measured.findLastIndex(has)
     return ahead.map((value, i) => (i > last ? value : null))
   }
+  const { lines: names, plots: titles } = texts.chart
   return [
     {
-      name: 'Heights',
+      name: titles.heights,
       scale: height,
       size: 'tall',
       range: fromZero(height.from(0.1)),
       lines: [
-        line('Significant', 'significant_height', 1, { fill: variable('--chart-band') }),
-        line('Maximum', 'maximum_height', 2, thin),
+        line(names.significant, 'significant_height', 1, { fill: variable('--chart-band') }),
+        line(names.maximum, 'maximum_height', 2, thin),
         other('significant_height'),
-        line('Forecast', 'forecast_wave_height', 3, forecast),
-        line('Forecast swell', 'forecast_swell_height', 4, forecastSwell),
-        line('Swell', 'swell_height', 4, swell),
-        line('Wind sea', 'wind_wave_height', 5, windSea),
-        line('Waves from', 'direction', 1, { ...arrows, of: 'Significant' }),
-        line('Forecast from', 'forecast_wave_direction', 3, {
+        line(names.forecast, 'forecast_wave_height', 3, forecast),
+        line(names.forecastSwell, 'forecast_swell_height', 4, forecastSwell),
+        line(names.swell, 'swell_height', 4, swell),
+        line(names.windSea, 'wind_wave_height', 5, windSea),
+        line(names.wavesFrom, 'direction', 1, { ...arrows, of: names.significant }),
+        line(names.forecastFrom, 'forecast_wave_direction', 3, {
           ...arrows,
-          of: 'Forecast',
-          row: 'Waves from',
+          of: names.forecast,
+          row: names.wavesFrom,
           values: after(column('direction'), column('forecast_wave_direction')),
         }),
-        line('Swell from', 'swell_direction', 4, { ...arrows, of: 'Swell' }),
-        line('Forecast swell from', 'forecast_swell_direction', 4, {
+        line(names.swellFrom, 'swell_direction', 4, { ...arrows, of: names.swell }),
+        line(names.forecastSwellFrom, 'forecast_swell_direction', 4, {
           ...arrows,
-          of: 'Forecast swell',
-          row: 'Swell from',
+          of: names.forecastSwell,
+          row: names.swellFrom,
           values: after(column('swell_direction'), column('forecast_swell_direction')),
         }),
-        line('Wind sea from', 'wind_wave_direction', 5, { ...arrows, of: 'Wind sea' }),
+        line(names.windSeaFrom, 'wind_wave_direction', 5, { ...arrows, of: names.windSea }),
       ],
     },
     {
-      name: 'Periods',
+      name: titles.periods,
       scale: scaleOf('period'),
       size: 'short',
       range: fromZero(6),
       lines: [
-        line('Period', 'period', 1),
-        line('Peak', 'peak_period', 2, thin),
+        line(names.period, 'period', 1),
+        line(names.peak, 'peak_period', 2, thin),
         other('period'),
-        line('Forecast', 'forecast_wave_period', 3, forecast),
-        line('Forecast swell', 'forecast_swell_period', 4, forecastSwell),
-        line('Swell', 'swell_period', 4, swell),
-        line('Wind sea', 'wind_wave_period', 5, windSea),
+        line(names.forecast, 'forecast_wave_period', 3, forecast),
+        line(names.forecastSwell, 'forecast_swell_period', 4, forecastSwell),
+        line(names.swell, 'swell_period', 4, swell),
+        line(names.windSea, 'wind_wave_period', 5, windSea),
       ],
     },
     {
-      name: 'Wind',
+      name: titles.wind,
       scale: speed,
       size: 'short',
       range: fromZero(speed.from(1)),
       lines: [
-        line('Wind', 'wind_speed', 1),
-        line('Gusts', 'gust_speed', 2, thin),
+        line(names.wind, 'wind_speed', 1),
+        line(names.gusts, 'gust_speed', 2, thin),
         other('wind_speed'),
-        line('Forecast', 'forecast_wind_speed', 3, forecast),
-        line('Wind from', 'wind_direction', 1, { ...barbs(wind), of: 'Wind', values: windFrom }),
-        line('Forecast from', 'forecast_wind_direction', 3, {
+        line(names.forecast, 'forecast_wind_speed', 3, forecast),
+        line(names.windFrom, 'wind_direction', 1, { ...barbs(wind), of: names.wind, values: windFrom }),
+        line(names.forecastFrom, 'forecast_wind_direction', 3, {
           ...barbs(forecastWind),
-          of: 'Forecast',
+          of: names.forecast,
           values: after(windFrom, where(forecastWind, 'forecast_wind_direction')),
         }),
       ],
     },
     {
-      name: 'Water',
+      name: titles.water,
       scale: scaleOf('temperature'),
       size: 'short',
       range: atLeast(4),
-      lines: [line('Water', 'water_temperature', 1), other('water_temperature')],
+      lines: [line(names.water, 'water_temperature', 1), other('water_temperature')],
     },
     {
-      name: 'Tide',
+      name: titles.tide,
       scale: height,
       size: 'short',
       // The times of high and low water are above and below the line.
       range: atLeast(1, 0.3),
-      lines: [
-        line('Tide', 'tide_level', 5),
-        line('High and low water', 'tide_turn', 5, { dotText: textOfTurn }),
-      ],
+      lines: [line(names.tide, 'tide_level', 5), line(names.turns, 'tide_turn', 5, { dotText: textOfTurn })],
     },
   ]
 }

@@ -4,6 +4,7 @@
  */
 import type UPlot from 'uplot'
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import { texts } from '../language.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
 import { bucketStarts, bucketText, usual, type Usual } from './calendar.ts'
 import { variable } from '../theme.ts'
@@ -57,7 +58,7 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
   const range = view.isFromZero ? { range: fromZero(0.1) } : {}
   return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands, ...range }], shared, {
     memory,
-    label: 'Part of the season in the chart',
+    label: texts.chart.seasonInChart,
     first: Math.max(0, lines.at(-1)?.values.findLastIndex((value) => value !== null) ?? 0),
   })
 }
@@ -73,12 +74,12 @@ function usualLines(others: Usual | null, scale: Scale): Line[] {
     { ...edge, label: '', values: low, class: 'behind', textOf: () => '' },
     {
       ...edge,
-      label: `10–90 % of ${from}–${to}`,
+      label: texts.season.usual(from, to),
       values: high,
       mark: variable('--chart-band'),
       textOf: (value, i) => `${text(low[i] ?? null)}–${text(value)} ${scale.unit}`,
     },
-    { label: `Median of ${from}–${to}`, values: median, color: variable('--chart-2'), width: 1.5 },
+    { label: texts.season.median(from, to), values: median, color: variable('--chart-2'), width: 1.5 },
   ]
 }
 

@@ -2,6 +2,7 @@
 import { effect, untracked } from '@preact/signals'
 import { isOfNow } from '../addresses.ts'
 import { takeKeyFromAddress } from '../key.ts'
+import { texts } from '../language.ts'
 import {
   announce,
   answers,
@@ -78,10 +79,10 @@ let wasLost = false
 function followState(): (() => void) | undefined {
   if (live.state.value === 'lost') {
     wasLost = true
-    announce('The connection to the server is lost. The page keeps trying.')
+    announce(texts.status.lostNow)
   }
   if (live.state.value !== 'live') return undefined
-  if (wasLost) announce('The server is back.')
+  if (wasLost) announce(texts.status.back)
   wasLost = false
   retry()
   // The page was current up to then.

@@ -1,7 +1,7 @@
 /** Buoys as GeoJSON. */
 import type { ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
-import { duration, isOld } from '../format.ts'
+import { agoText, isOld } from '../format.ts'
 import { classOf } from '../heights.ts'
 import { scaledText, scaleOf, type Scale, type Scales, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
@@ -49,11 +49,12 @@ export function buoyFeatures(
   })
 }
 
-/** `1.8 m`, and of an old reading `1.8 m · 5 h ago`, in whole hours. */
+/** `1.8 m`, and of an old reading `1.8 m · 5 h ago`. */
 function labelOf(reading: ReadingSummary, virtual: boolean, scale: Scale, now: number): string {
   const height = scaledText(scale, reading.significient_height)
   const time = Date.parse(reading.time)
   if (!isOld(time, now, virtual)) return height
+  // In whole hours, so that it changes once an hour.
   const hours = Math.floor((now - time) / HOUR_MS)
-  return `${height} · ${duration(hours * 3600)} ago`
+  return `${height} · ${agoText(now - hours * HOUR_MS, now)}`
 }

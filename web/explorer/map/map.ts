@@ -24,6 +24,7 @@ import {
   update,
   view,
 } from '../store.ts'
+import { texts } from '../language.ts'
 import { placeNames } from '../page.ts'
 import { theme } from '../theme.ts'
 import { type Camera, MAP_END, type Position } from '../view.ts'
@@ -48,11 +49,6 @@ const DOT_PIXELS = 5
 /** What lies over the map. */
 const COVERS = '#live, #map-tools, #legend, #credit, #panel'
 
-const DESCRIPTION = [
-  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the forecast at its middle.',
-  'The list beside it holds the same buoys.',
-].join(' ')
-
 /**
  * Opens the map in `host`, whose data attributes hold the addresses of worker, basemap and what comes later.
  * @throws Error where the browser has no WebGL 2, or the basemap cannot be loaded
@@ -64,7 +60,7 @@ export async function openMap(host: HTMLElement): Promise<void> {
   const basemap = await loadBasemap(host)
   const map = createMap(host, styleOf(basemap))
   shownMap.value = map
-  map.getCanvas().setAttribute('aria-label', DESCRIPTION)
+  map.getCanvas().setAttribute('aria-label', texts.map.description)
   answerPointer(map)
   map.on('idle', () => (host.dataset.drawn = String(countDrawn(map))))
   map.on('moveend', (event) => {

@@ -3,6 +3,7 @@
  * small text next to the pointer names the buoy, or says why a click was not answered.
  */
 import { type GeoJSONSource, type LngLat, type Map as MapView, type Point, Popup } from 'maplibre-gl'
+import { texts } from '../language.ts'
 import { openBuoy, openPoint } from '../store.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
@@ -13,7 +14,6 @@ const COAST_PIXELS = 12
 /** Levels beyond the zoom at which a cluster falls apart: its buoys lie apart then. */
 const CLUSTER_STEP = 0.5
 const ZOOM_MS = 250
-const LAND_TEXT = 'This is land. Click on the sea to see its forecast.'
 
 export function answerPointer(map: MapView): void {
   const canvas = map.getCanvas()
@@ -29,14 +29,14 @@ export function answerPointer(map: MapView): void {
     const buoy = buoyAt(map, point)
     if (buoy?.cluster_id !== undefined) void openCluster(map, buoy.cluster_id, lngLat)
     else if (buoy !== null) openBuoy(buoy.slug)
-    else if (isLand(map, point)) say(LAND_TEXT, lngLat)
+    else if (isLand(map, point)) say(texts.map.land, lngLat)
     else openPoint(lngLat.wrap())
   })
   map.on('mousemove', ({ point, lngLat }) => {
     const buoy = buoyAt(map, point)
     canvas.style.cursor = buoy === null ? '' : 'pointer'
     if (buoy === null) hint.remove()
-    else if (buoy.cluster_id !== undefined) say(`${buoy.point_count} buoys`, lngLat)
+    else if (buoy.cluster_id !== undefined) say(texts.map.cluster(buoy.point_count ?? 0), lngLat)
     else say(buoy.label === '' ? buoy.name : `${buoy.name}, ${buoy.label}`, lngLat)
   })
   map.on('mouseout', () => hint.remove())

@@ -1,5 +1,6 @@
 /** The units that a visitor reads; the API answers in metres, km/h and °C, and the page converts. */
 import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
+import { localNumber } from '../language.ts'
 
 /** The names in a table, in its order. */
 export const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[]
@@ -131,7 +132,7 @@ export function valueText({ from, digits, isOwn = false }: Scale, value: number)
 /** A number as text, without the sign that a small negative one keeps when it is rounded to zero. */
 export function decimalText(value: number, digits: number): string {
   const text = value.toFixed(digits)
-  return text.replace('-', /^-0(\.0*)?$/.test(text) ? '' : '−')
+  return localNumber(/^-0(\.0*)?$/.test(text) ? text.slice(1) : text)
 }
 
 /** Regions where seas are given in feet; the United States and those that follow them. */

@@ -5,6 +5,7 @@
 import type { PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { has } from '../charts/parts.ts'
 import { clockName, clockTime, dayName, directionText, type Zone } from '../format.ts'
+import { texts } from '../language.ts'
 import { quantityText } from '../mine/units.ts'
 import { Fact, Note } from '../pieces.tsx'
 import { units } from '../store.ts'
@@ -21,21 +22,21 @@ export function Ahead({ forecast, zone }: { forecast: PlaceForecast; zone: Zone 
   const { waves_height, waves_period, waves_direction, swell_height, swell_period, swell_direction } =
     forecast
   const [isForecast, isTide] = [hasForecast(forecast), hasTide(forecast)]
-  if (!isForecast && !isTide) return <Note>No forecast or tide is available near this point.</Note>
+  if (!isForecast && !isTide) return <Note>{texts.ahead.none}</Note>
   const wind = forecast.wind_speed[0]
   const from = forecast.wind_direction[0]
   return (
     <>
       <dl class="facts">
-        <Waves label="Waves" of={[waves_height[0], waves_period[0], waves_direction[0]]} />
-        <Waves label="Swell" of={[swell_height[0], swell_period[0], swell_direction[0]]} />
+        <Waves label={texts.ahead.waves} of={[waves_height[0], waves_period[0], waves_direction[0]]} />
+        <Waves label={texts.ahead.swell} of={[swell_height[0], swell_period[0], swell_direction[0]]} />
         {has(wind) ? (
-          <Fact label="Wind">{quantityText('speed', units.value, wind) + fromText(from)}</Fact>
+          <Fact label={texts.ahead.wind}>{quantityText('speed', units.value, wind) + fromText(from)}</Fact>
         ) : null}
         {isTide ? <Tide forecast={forecast} zone={zone} /> : null}
       </dl>
-      {isForecast ? null : <Note>No forecast is available here.</Note>}
-      {isTide ? null : <Note>There is no tide harbour within 100 km.</Note>}
+      {isForecast ? null : <Note>{texts.ahead.noForecast}</Note>}
+      {isTide ? null : <Note>{texts.ahead.noHarbour}</Note>}
       {isForecast ? (
         <p class="note credit">
           <Linked text={forecastText(forecast.metadata, zone)} />
@@ -45,7 +46,8 @@ export function Ahead({ forecast, zone }: { forecast: PlaceForecast; zone: Zone 
   )
 }
 
-const fromText = (degrees: Value): string => (has(degrees) ? ` from ${directionText(degrees)}` : '')
+const fromText = (degrees: Value): string =>
+  has(degrees) ? ` ${texts.buoy.from(directionText(degrees))}` : ''
 
 function Waves({ label, of: [height, period, from] }: { label: string; of: [Value, Value, Value] }) {
   if (!has(height)) return null
@@ -66,18 +68,21 @@ function Tide({
   for (const { time, type, height } of tides) {
     const at = new Date(time)
     const day = dayName(at, zone)
-    days.set(day, [...(days.get(day) ?? []), `${type} ${level(height)} at ${clockTime(at, zone)}`])
+    days.set(day, [
+      ...(days.get(day) ?? []),
+      texts.ahead.turn(texts.ahead[type], level(height), clockTime(at, zone)),
+    ])
   }
   const [next] = tides
-  const turn = next === undefined ? '' : `, ${next.type === 'high' ? 'rising' : 'falling'}`
-  const clock = next && `times: ${clockName(new Date(next.time), zone)}`
+  const turn = next === undefined ? '' : `, ${next.type === 'high' ? texts.buoy.rising : texts.buoy.falling}`
+  const clock = next && texts.ahead.clock(clockName(new Date(next.time), zone))
   return (
     <>
-      <Fact label="Tide">
+      <Fact label={texts.ahead.tide}>
         {level(levels[0] ?? 0) + turn}
         <small>
           <Linked
-            text={[metadata.harbor, 'heights above chart datum', clock, metadata.tide_source]
+            text={[metadata.harbor, texts.ahead.datum, clock, metadata.tide_source]
               .filter(Boolean)
               .join(' · ')}
           />

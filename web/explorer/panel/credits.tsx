@@ -2,6 +2,7 @@
 import type { BuoyDetail, PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { ownerOf, stationPage } from '../addresses.ts'
 import { dayTimeAndZone, type Zone } from '../format.ts'
+import { texts } from '../language.ts'
 import { External } from '../pieces.tsx'
 import { api, clock } from '../store.ts'
 
@@ -14,11 +15,12 @@ const ADDRESS = /(https:\/\/[^\s<>"…]*[^\s<>".,;:!?()…])(?![^\s<>"…]*…)/
  */
 function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)
-  if (api.isDemo.value === true) return `Made-up readings. Name and position: ${owner}`
+  if (api.isDemo.value === true) return texts.buoy.madeUp(owner)
   // Most credits name the owner, in full or in part.
   const [short, long] = [owner, credit ?? ''].toSorted((a, b) => a.length - b.length)
   const isTwice = long!.toLowerCase().includes(short!.toLowerCase())
-  return [`Readings: ${isTwice ? long : owner}`, isTwice ? null : credit, licence].filter(Boolean).join(' · ')
+  const measured = texts.buoy.credit(isTwice ? long! : owner)
+  return [measured, isTwice ? null : credit, licence].filter(Boolean).join(' · ')
 }
 
 /** The line below readings, with the way to the station's own page. */
@@ -29,7 +31,7 @@ export function ReadingsCredit({ buoy }: { buoy: BuoyDetail }) {
     <p class="note credit">
       <Linked text={creditText(buoy)} />
       {station === null ? null : ' · '}
-      {station === null ? null : <External href={station} text={`Station ${identifier}`} />}
+      {station === null ? null : <External href={station} text={texts.buoy.station(identifier)} />}
     </p>
   )
 }
@@ -40,9 +42,10 @@ export function forecastText(
   zone: Zone,
 ): string {
   if (run === null) return ''
-  const made = api.isDemo.value === true ? 'Made-up forecast' : 'Forecast'
-  const of = `${model ? `${model}, ` : ''}run of ${dayTimeAndZone(new Date(run), zone, clock())}`
-  return [`${made}: ${of}`, credit].filter(Boolean).join(' · ')
+  const at = texts.ahead.run(dayTimeAndZone(new Date(run), zone, clock()))
+  const of = [model, at].filter(Boolean).join(', ')
+  const made = api.isDemo.value === true ? texts.ahead.madeUp(of) : texts.ahead.credit(of)
+  return [made, credit].filter(Boolean).join(' · ')
 }
 
 /** A text with its addresses as links. */

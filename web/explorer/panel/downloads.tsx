@@ -4,8 +4,9 @@ import { curlLine, forecastAddress, mapAddress, readingsAddress, seriesAddress }
 import { ApiTrouble } from '../api.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
 import { clockTime, UTC } from '../format.ts'
+import { texts } from '../language.ts'
 import { metricOf } from '../page.ts'
-import { Copy, Note, TROUBLE_TEXTS } from '../pieces.tsx'
+import { Copy, Note } from '../pieces.tsx'
 import { announce, api, page } from '../store.ts'
 
 /** Formats of files, in the order of their links. Each is a value of `format` in the API. */
@@ -24,16 +25,16 @@ function offers(): Offer[] {
   switch (subject.kind) {
     case 'list':
       return [
-        ['All buoys', mapAddress(api), 'csv', 'geojson'],
-        ['Their readings of 24 hours', api.address('/readings'), 'csv', 'geojson', 'parquet'],
+        [texts.downloads.all, mapAddress(api), 'csv', 'geojson'],
+        [texts.downloads.day, api.address('/readings'), 'csv', 'geojson', 'parquet'],
       ]
     case 'point':
-      return [['Forecast and tide', forecastAddress(api, subject.point), 'csv']]
+      return [[texts.downloads.forecast, forecastAddress(api, subject.point), 'csv']]
     case 'buoy': {
       const { buoy, past, forecast } = { ...subject, ...subject.now }
       if (past === undefined || forecast === undefined) {
         const season = { metric: metricOf(buoy, view), season: view.season }
-        return [['This season over the years', seriesAddress(api, buoy.slug, season), 'csv']]
+        return [[texts.downloads.season, seriesAddress(api, buoy.slug, season), 'csv']]
       }
       const { answer } = past
       const time =
@@ -44,15 +45,15 @@ function offers(): Offer[] {
           ? []
           : [
               [
-                'Readings of the chart',
+                texts.downloads.readings,
                 readingsAddress(api, buoy.slug, start, end),
                 'csv',
                 'geojson',
                 'parquet',
               ] as const,
             ]),
-        ['Forecast and tide', forecast.address, 'csv'],
-        ['This buoy', subject.address],
+        [texts.downloads.forecast, forecast.address, 'csv'],
+        [texts.downloads.buoy, subject.address],
       ]
     }
     case 'known':
@@ -67,18 +68,14 @@ export function Downloads() {
   const isShown = all.some(([, address]) => address === of)
   return (
     <details class="calls" id="downloads">
-      <summary>Download, or get it from the API</summary>
+      <summary>{texts.downloads.title}</summary>
       {all.map((offer) => (
         <Row key={offer[0]} offer={offer} />
       ))}
       <p id="download-said" class={isShown && isTrouble ? 'trouble box' : 'note'}>
         {isShown ? text : ''}
       </p>
-      <Note>
-        {api.key.value === ''
-          ? 'This page works without a key; programs need one in place of YOUR_KEY.'
-          : 'The copied curl lines contain your key.'}
-      </Note>
+      <Note>{api.key.value === '' ? texts.downloads.withoutKey : texts.downloads.withKey}</Note>
       {api.key.value === '' ? <WhereKeysComeFrom /> : null}
     </details>
   )
@@ -94,11 +91,11 @@ function Row({ offer: [label, address, ...formats] }: { offer: Offer }) {
       {/* The key is copied but not shown, as screens are shared. */}
       <Copy
         key={address}
-        what="Copy curl"
+        what={texts.downloads.copyCurl}
         label={label}
         text={curlLine(whole, api.key.value || HIDDEN_KEY)}
         shown={curlLine(whole, HIDDEN_KEY)}
-        done="The curl line was copied."
+        done={texts.downloads.copied}
       >
         {formats.map((format) => (
           <FileLink key={format} {...{ label, address, format }} />
@@ -131,13 +128,13 @@ const RELEASE_MS = 60_000
 async function download(of: string, address: string, otherwise: string): Promise<void> {
   if (underWay.has(address)) return
   underWay.add(address)
-  say(of, 'Loading …')
+  say(of, texts.loading.file)
   try {
     const { bytes, name = otherwise } = await api.file(address)
     const href = URL.createObjectURL(bytes)
     Object.assign(document.createElement('a'), { href, download: name }).click()
     setTimeout(() => URL.revokeObjectURL(href), RELEASE_MS)
-    say(of, `Saved ${name}.`)
+    say(of, texts.downloads.saved(name))
   } catch (error) {
     say(of, failureText(error), true)
   } finally {
@@ -151,9 +148,9 @@ function say(of: string, text: string, isTrouble = false): void {
 }
 
 function failureText(error: unknown): string {
-  if (!(error instanceof ApiTrouble)) return 'This browser could not make the file.'
+  if (!(error instanceof ApiTrouble)) return texts.downloads.noFile
   const { kind, again } = error
   const renewed =
-    kind === 'quota' && again !== null ? ` It is renewed at ${clockTime(new Date(again), UTC)} UTC.` : ''
-  return `The download failed. ${TROUBLE_TEXTS[kind]}${renewed}`
+    kind === 'quota' && again !== null ? texts.downloads.renewed(clockTime(new Date(again), UTC)) : ''
+  return texts.downloads.failed(texts.troubles[kind] + renewed)
 }

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
 import { DAY_MS, isOld } from '../format.ts'
+import { texts } from '../language.ts'
 import { distanceKm } from '../map/arc.ts'
 import { scaledText } from '../mine/units.ts'
 import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
@@ -31,8 +32,7 @@ export const MOST_KM = 500
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100
 
-const ORDERS = { height: 'Highest', name: 'Name', age: 'Newest' }
-const order = signal<keyof typeof ORDERS>('height')
+const order = signal<keyof typeof texts.list.orders>('height')
 const isWhole = signal(false)
 
 /** A height of hours ago is not among the highest of now, and buoys without a reading come last. */
@@ -48,23 +48,19 @@ export function BuoyList({ trend }: SubjectOf<'list'>) {
   const { buoys: answer } = page.value
   const all = answer.state === 'here' ? answer.data.buoys : []
   const buoys = showsSatellites.value ? all : all.filter(({ virtual }) => !virtual)
-  const none = `No buoy has reported ${recently.value}.`
+  const none = texts.list.none(recently.value)
   const { isGuest } = api
   return (
     <>
-      {isGuest ? (
-        <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
-      ) : null}
-      <Instead of={answer} what="the buoys" none={none} />
+      {isGuest ? <Invitation text={texts.list.invitation} /> : null}
+      <Instead of={answer} what="buoys" none={none} />
       {answer.state !== 'here' ? null : (
         <>
           <p class={dataAge.value === '' ? 'sub' : 'sub ago old'}>
-            {isGuest && buoys.length > 0
-              ? 'A selection of buoys; move the map to see more.'
-              : countText(buoys, none)}
+            {isGuest && buoys.length > 0 ? texts.list.selection : countText(buoys, none)}
           </p>
           <Favourites buoys={all} trend={trend} />
-          {favourites.value.length > 0 ? <h3>All buoys</h3> : null}
+          {favourites.value.length > 0 ? <h3>{texts.panel.all}</h3> : null}
           <BuoyRows buoys={buoys} trend={trend} />
           <Downloads />
         </>
@@ -75,12 +71,11 @@ export function BuoyList({ trend }: SubjectOf<'list'>) {
 
 /** How many buoys report now; of data that are older than expected, how old they are. */
 function countText(buoys: readonly ActiveBuoy[], none: string): string {
-  const count = (some: number): string => `${some} ${some === 1 ? 'buoy' : 'buoys'}`
   if (buoys.length === 0) return none
-  if (dataAge.value !== '') return `${count(buoys.length)}. Data as of ${dataAge.value}`
+  if (dataAge.value !== '') return `${texts.list.count(buoys.length)}. ${dataAge.value}`
   const since = now.value - DAY_MS
   const reporting = buoys.filter(({ last_reading_time: time }) => Date.parse(time ?? '') >= since)
-  return reporting.length === 0 ? none : `${count(reporting.length)} reporting in the last 24 hours`
+  return reporting.length === 0 ? none : texts.list.reporting(reporting.length)
 }
 
 /** The visitor's own buoys come first, those without a recent reading too. */
@@ -88,7 +83,7 @@ function Favourites({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Tre
   if (favourites.value.length === 0) return null
   return (
     <>
-      <h3>Favourites</h3>
+      <h3>{texts.list.favourites}</h3>
       <ul class="buoys favourites">
         {favourites.value.map((own) => (
           <BuoyRow
@@ -110,7 +105,7 @@ const isNowhere = signal(false)
 export function NearMe() {
   const open = ({ coords }: GeolocationPosition): void => {
     isNowhere.value = false
-    openPlace('Near you', {
+    openPlace(texts.list.nearYou, {
       lat: Number(coords.latitude.toFixed(2)),
       lng: Number(coords.longitude.toFixed(2)),
     })
@@ -119,12 +114,12 @@ export function NearMe() {
   return (
     <>
       <Button
-        text="Near me"
+        text={texts.list.nearMe}
         class="small"
         id="near-me"
         onClick={() => navigator.geolocation.getCurrentPosition(open, fail)}
       />
-      <small role="status">{isNowhere.value ? 'This browser does not tell where you are.' : ''}</small>
+      <small role="status">{isNowhere.value ? texts.list.nowhere : ''}</small>
     </>
   )
 }
@@ -150,8 +145,8 @@ function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend
       {buoys.length === 0 ? null : (
         <Choices
           name="order"
-          label="Order of the list"
-          options={ORDERS}
+          label={texts.list.order}
+          options={texts.list.orders}
           chosen={order.value}
           onChoice={(by) => (order.value = by)}
         />
@@ -162,7 +157,7 @@ function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend
         ))}
       </ul>
       {rows.length === sorted.length ? null : (
-        <Button text={`Show all ${sorted.length}`} onClick={() => (isWhole.value = true)} />
+        <Button text={texts.list.showAll(sorted.length)} onClick={() => (isWhole.value = true)} />
       )}
     </>
   )
@@ -187,7 +182,8 @@ export function BuoyRow(props: {
     if (point === null) openBuoy(slug)
     else openPlace(name, point)
   }
-  const age = reading === null ? 'no reading' : <Ago time={reading.time} isVirtual={own?.virtual ?? false} />
+  const age =
+    reading === null ? texts.list.noReading : <Ago time={reading.time} isVirtual={own?.virtual ?? false} />
   return (
     <li>
       <a
@@ -203,9 +199,9 @@ export function BuoyRow(props: {
           {name}
           <small>
             {point !== null
-              ? 'Forecast and tide'
+              ? texts.list.forecastAndTide
               : own === null
-                ? `no reading ${recently.value}`
+                ? texts.list.noReadingSince(recently.value)
                 : `${where ?? own.source} · `}
             {own === null ? null : age}
           </small>

@@ -4,10 +4,11 @@ import type { Answer } from '../answers.ts'
 import { has, type Part, partOfChart, partOfRows, partsOfForecast, renamed } from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
 import { chosenZone, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
-import { scaledText, type Scales, valueText } from '../mine/units.ts'
+import { texts } from '../language.ts'
 import type { NowAsked, SubjectOf } from '../page.ts'
 import { Ago, Chip, Choices, Fact, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
 import { api, buoys, clock, favourites, now as nowOf, page, scalesOf, units, update } from '../store.ts'
+import { namesOf, scaledText, type Scales, valueText } from '../mine/units.ts'
 import { METRICS, parseRange, SPANS } from '../view.ts'
 import { Ahead, hasForecast, hasTide } from './ahead.tsx'
 import { ReadingsCredit } from './credits.tsx'
@@ -30,7 +31,8 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   const own = partOf(past.answer, buoy.id)
   const ahead = forecast.answer.state === 'here' ? forecast.answer.data : null
   const other = beside && partOf(beside.answer, beside.buoy.id)
-  const means = MEANS.get(new URLSearchParams(past.address.split('?')[1]).get('bucket') ?? '')
+  const bucket = new URLSearchParams(past.address.split('?')[1]).get('bucket') ?? ''
+  const means = Object.entries(texts.buoy.means).find(([each]) => each === bucket)?.[1]
   const draw = own && {
     parts: [
       own,
@@ -50,16 +52,16 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   return (
     <>
       <Latest buoy={buoy} zone={zone} />
-      <section aria-label="Chart">
+      <section aria-label={texts.chart.name}>
         <Times buoy={buoy} />
-        <Instead of={past.answer} what="the chart" />
+        <Instead of={past.answer} what="chart" />
         {past.answer.state === 'here' && own?.values.significant_height?.some(has) !== true ? (
-          <Note>No readings in this period.</Note>
+          <Note>{texts.buoy.noneInPeriod}</Note>
         ) : null}
         {past.answer.state !== 'waiting' && own === null ? null : (
           <Plots
             about={`${view.span} ${view.range?.from} ${view.range?.to}`}
-            label={own === null ? 'Chart' : description(own, zone, scales)}
+            label={own === null ? texts.chart.name : description(own, zone, scales)}
             draw={draw && ((charts, place, memory) => charts.drawReadings(place, draw, memory))}
             on={[
               dataOf(past.answer),
@@ -74,11 +76,11 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
         {own === null ? null : (
           <>
             <Beside buoy={buoy} />
-            {means === undefined ? null : <Note>{means}, by UTC.</Note>}
+            {means === undefined ? null : <Note>{texts.buoy.byUtc(means)}</Note>}
             <SignsNote />
             <ReadingsCredit buoy={buoy} />
             <PartTable
-              title={`${means ?? 'Readings'} as a table`}
+              title={texts.buoy.asTable(means ?? texts.buoy.readings)}
               part={own}
               columns={READ}
               zone={zone}
@@ -88,31 +90,20 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
           </>
         )}
       </section>
-      <h3>Forecast and tide</h3>
-      <ZoneSwitch here="Buoy’s" />
-      <Instead of={forecast.answer} what="the forecast" />
+      <h3>{texts.ahead.title}</h3>
+      <ZoneSwitch here={texts.panel.buoys} />
+      <Instead of={forecast.answer} what="forecast" />
       {ahead === null ? null : <Ahead forecast={ahead} zone={zone} />}
     </>
   )
 }
-
-/** What is drawn of a long range, by its buckets. */
-const MEANS = new Map([
-  ['3h', 'Means of three hours'],
-  ['1d', 'Daily means'],
-  ['1mo', 'Monthly means'],
-])
 
 /** The same object until another answer comes. */
 const dataOf = (answer: Answer<unknown>): unknown => (answer.state === 'here' ? answer.data : null)
 
 const minuteText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 16)}Z`
 
-export const SignsNote = () => (
-  <Note>Arrows point where waves go, barbs where wind comes from: half 5 kn, full 10 kn, pennant 50 kn.</Note>
-)
-
-const SPAN_TEXTS = { 2: '2 days', 7: 'Week', 28: '4 weeks', 365: 'Year', dates: 'Dates' } as const
+export const SignsNote = () => <Note>{texts.buoy.signs}</Note>
 
 /** Chooses the time of the chart. */
 function Times({ buoy }: { buoy: BuoyDetail }) {
@@ -133,7 +124,7 @@ function Times({ buoy }: { buoy: BuoyDetail }) {
     <input
       type="date"
       id={`chart-${end}`}
-      aria-label={end === 'from' ? 'First day' : 'Last day'}
+      aria-label={end === 'from' ? texts.buoy.firstDay : texts.buoy.lastDay}
       value={range?.[end].slice(0, 10)}
       onChange={({ currentTarget: { value } }) => {
         const days = { from: range?.from.slice(0, 10) ?? '', to: range?.to.slice(0, 10) ?? '', [end]: value }
@@ -144,18 +135,18 @@ function Times({ buoy }: { buoy: BuoyDetail }) {
   return (
     <>
       <div class="section-head row wraps apart">
-        <h3>Waves</h3>
+        <h3>{texts.buoy.waves}</h3>
         <Choices<string>
           name="span"
-          label="Time of the chart"
-          options={SPAN_TEXTS}
+          label={texts.buoy.span}
+          options={texts.buoy.spans}
           chosen={range === null ? `${span}` : 'dates'}
           onChoice={choose}
         />
       </div>
       {range === null ? null : (
         <p class="dates row wraps">
-          {input('from')} to {input('to')}
+          {input('from')} {texts.buoy.to} {input('to')}
         </p>
       )}
     </>
@@ -171,13 +162,13 @@ function Beside({ buoy }: { buoy: BuoyDetail }) {
   if (others.size === 0) return null
   return (
     <label class="select beside row">
-      <span>Beside</span>
+      <span>{texts.buoy.beside}</span>
       <select
         id="beside"
         value={page.value.view.beside ?? ''}
         onChange={({ currentTarget }) => update({ beside: currentTarget.value || null })}
       >
-        <option value="">no other buoy</option>
+        <option value="">{texts.buoy.noOther}</option>
         {[...others].map(([slug, name]) => (
           <option key={slug} value={slug} children={name} />
         ))}
@@ -197,7 +188,7 @@ export function Known({ known, answer }: SubjectOf<'known'>) {
           <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone ?? UTC.name)} />
         </>
       )}
-      {isUnknown ? <Guess slug={answer.trouble.guess} /> : <Instead of={answer} what="the buoy" />}
+      {isUnknown ? <Guess slug={answer.trouble.guess} /> : <Instead of={answer} what="buoy" />}
     </>
   )
 }
@@ -206,7 +197,7 @@ export function Known({ known, answer }: SubjectOf<'known'>) {
 function Guess({ slug }: { slug: string | undefined }) {
   return slug === undefined ? null : (
     <Note>
-      Did you mean <a href={`#buoy=${slug}`}>{slug}</a>?
+      {texts.buoy.didYouMean} <a href={`#buoy=${slug}`}>{slug}</a>?
     </Note>
   )
 }
@@ -223,7 +214,7 @@ function Latest({ buoy, zone }: { buoy: Read; zone: Zone }) {
       <p class="hero row wraps">
         <Chip height={height} />
         <strong>{valueText(scales('height'), height)}</strong> {scales('height').unit}
-        <span class="hero-label">significant height</span>
+        <span class="hero-label">{texts.buoy.significantHeight}</span>
       </p>
       <Parts reading={reading} scales={scales} />
       <p class="age">
@@ -236,33 +227,31 @@ function Latest({ buoy, zone }: { buoy: Read; zone: Zone }) {
 
 /** A reading has a height of the waves; a station without one may measure the wind or the water. */
 function withoutReading(available: BuoyDetail['available']): string {
-  if (api.isGuest) return 'No public reading of this buoy.'
-  const others = Object.entries(METRICS)
-    .filter(([metric]) => Object.hasOwn(available ?? {}, metric))
-    .map(([, [label]]) => label.toLowerCase())
-  return others.length === 0
-    ? 'This buoy has no readings.'
-    : `This buoy does not measure waves. Under “Seasons”: ${others.join(', ')}.`
+  if (api.isGuest) return texts.buoy.noPublic
+  const others = namesOf(METRICS)
+    .filter((metric) => Object.hasOwn(available ?? {}, metric))
+    .map((metric) => texts.metrics[metric].toLowerCase())
+  return others.length === 0 ? texts.buoy.noReadings : texts.buoy.noWaves(others.join(', '))
 }
 
 /** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
 const MEASURES = [
-  ['maximum_height', 'Maximum', 'height'],
-  ['period', 'Period', 'period'],
-  ['peak_period', 'Peak', 'period'],
-  ['direction', 'From', 'direction'],
-  ['wind_speed', 'Wind', 'speed'],
-  ['gust_speed', 'Gusts', 'speed'],
-  ['wind_direction', 'Wind from', 'direction'],
-  ['water_temperature', 'Water', 'temperature'],
-  ['swell_height', 'Swell', 'height'],
-  ['swell_period', 'Swell period', 'period'],
-  ['swell_direction', 'Swell from', 'direction'],
-  ['wind_wave_height', 'Wind sea', 'height'],
-  ['wind_wave_period', 'Wind sea period', 'period'],
-  ['wind_wave_direction', 'Wind sea from', 'direction'],
+  ['maximum_height', 'height'],
+  ['period', 'period'],
+  ['peak_period', 'period'],
+  ['direction', 'direction'],
+  ['wind_speed', 'speed'],
+  ['gust_speed', 'speed'],
+  ['wind_direction', 'direction'],
+  ['water_temperature', 'temperature'],
+  ['swell_height', 'height'],
+  ['swell_period', 'period'],
+  ['swell_direction', 'direction'],
+  ['wind_wave_height', 'height'],
+  ['wind_wave_period', 'period'],
+  ['wind_wave_direction', 'direction'],
 ] as const satisfies readonly Column[]
-const READ: readonly Column[] = [['significant_height', 'Height', 'height'], ...MEASURES]
+const READ: readonly Column[] = [['significant_height', 'height'], ...MEASURES]
 const isPart = (name: string): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
 
 /** A tile for each measure of a reading. */
@@ -271,10 +260,10 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
   if (tiles.length === 0) return null
   return (
     <dl class="figures box">
-      {tiles.map(([name, label, quantity]) => {
+      {tiles.map(([name, quantity]) => {
         const value = reading[name] ?? 0
         return (
-          <Fact label={label} key={name}>
+          <Fact label={texts.measures[name]} key={name}>
             {quantity === 'direction' ? directionText(value) : scaledText(scales(quantity), value)}
           </Fact>
         )
@@ -290,10 +279,10 @@ function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales })
     const [period, from] = [reading[`${part}_period`], reading[`${part}_direction`]]
     return has(height) ? (
       <p class="part row" key={part}>
-        {part === 'swell' ? 'Swell' : 'Wind sea'}
+        {part === 'swell' ? texts.buoy.swell : texts.buoy.windSea}
         <b>{scaledText(scales('height'), height)}</b>
         {has(period) ? scaledText(scales('period'), period) : null}
-        {has(from) ? ` from ${directionText(from)}` : null}
+        {has(from) ? ` ${texts.buoy.from(directionText(from))}` : null}
       </p>
     ) : null
   })
@@ -302,11 +291,11 @@ function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales })
 /** The chart in a sentence. */
 function description({ time, values }: Part, zone: Zone, scales: Scales): string {
   const heights = (values.significant_height ?? []).filter(has)
-  if (heights.length === 0) return 'Chart with no readings'
+  if (heights.length === 0) return texts.chart.none
   const highest = Math.max(...heights)
   const scale = scales('height')
   const [low, high] = [Math.min(...heights), highest].map((height) => valueText(scale, height))
-  const range = `significant heights from ${low} to ${high} ${scale.unit === 'ft' ? 'feet' : 'metres'}`
   const at = time[values.significant_height!.indexOf(highest)] ?? ''
-  return `Chart of wave heights: ${range}, the highest on ${dayTimeAndZone(new Date(at), zone, clock())}. A table follows.`
+  const unit = scale.unit === 'ft' ? texts.chart.feet : texts.chart.metres
+  return texts.chart.heights(low!, high!, unit, dayTimeAndZone(new Date(at), zone, clock()))
 }

@@ -6,9 +6,10 @@ import { effect } from '@preact/signals'
 import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Invitation } from '../dialogs.tsx'
-import { aboutOf, type Page, type SubjectOf } from '../page.ts'
+import { texts } from '../language.ts'
+import { aboutOf, type Page, type SubjectOf, titleOf } from '../page.ts'
 import { Back, Choices, Heading, Tool, Whereabouts } from '../pieces.tsx'
-import { api, byId, favourites, page, sheet, SHEET_HEIGHTS, toggle, update } from '../store.ts'
+import { api, byId, favourites, page, sheet, SHEET_HEIGHTS, SITE, toggle, update } from '../store.ts'
 import { Downloads } from './downloads.tsx'
 import { BuoyList, NearMe } from './list.tsx'
 import { Known, Now } from './now.tsx'
@@ -33,7 +34,7 @@ export function Panel() {
             {about === '' || shown.subject.kind === 'known' ? null : (
               <span class="row">
                 <Share />
-                <Star slug={about} name={shown.title} />
+                <Star slug={about} name={titleOf(shown, api.isGuest)} />
               </span>
             )}
           </Heading>
@@ -58,10 +59,7 @@ function Subject({ subject }: Page) {
 }
 
 function KnownPanel(subject: SubjectOf<'known'>) {
-  const more =
-    subject.known === null
-      ? 'With an API key you can also open a buoy by its number.'
-      : 'Its chart, forecast, tide and seasons need an API key.'
+  const more = subject.known === null ? texts.panel.byNumber : texts.panel.needsKey
   return (
     <>
       <Known {...subject} />
@@ -76,8 +74,8 @@ function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
       <Whereabouts buoy={buoy} />
       <Choices
         name="tab"
-        label="Views"
-        options={{ now: 'Now', seasons: 'Seasons' }}
+        label={texts.panel.views}
+        options={{ now: texts.panel.now, seasons: texts.panel.seasons }}
         chosen={page.value.view.tab === 'seasons' ? 'seasons' : 'now'}
         onChoice={(tab) => update({ tab })}
       />
@@ -96,8 +94,8 @@ function Star({ slug, name }: { slug: string; name: string }) {
       name="star"
       id="star"
       class="tool star"
-      label="Favourite"
-      title={isOn ? 'Remove from favourites' : 'Add to favourites'}
+      label={texts.panel.favourite}
+      title={isOn ? texts.panel.removeFavourite : texts.panel.addFavourite}
       onClick={() => toggle({ slug, name })}
       aria-pressed={isOn}
     />
@@ -109,7 +107,9 @@ function Star({ slug, name }: { slug: string; name: string }) {
  * where it is. A panel about something else begins at its top, and gets the focus as soon as it is drawn: its
  * heading, or in the list the row that the visitor came from.
  */
-function useKeptPlace(content: { current: HTMLElement | null }, { view, title }: Page): void {
+function useKeptPlace(content: { current: HTMLElement | null }, shown: Page): void {
+  const { view } = shown
+  const title = titleOf(shown, api.isGuest)
   const former = useRef(view)
   const due = useRef<string | null>(null)
   const isSame = aboutOf(former.current) === aboutOf(view)
@@ -137,7 +137,7 @@ function useKeptPlace(content: { current: HTMLElement | null }, { view, title }:
   })
   useLayoutEffect(() => {
     content.current?.parentElement?.setAttribute('aria-label', title)
-    document.title = aboutOf(view) === '' ? 'groundswell · wave buoys now' : `${title} · groundswell`
+    document.title = aboutOf(view) === '' ? `${SITE} · ${texts.page.title}` : `${title} · ${SITE}`
   }, [title])
 }
 
@@ -199,7 +199,7 @@ export function Handle() {
       onPointerDown={onPointerDown}
       onPointerUp={onPointerUp}
     >
-      <span class="hidden">Show {sheet.value === 'full' ? 'less' : 'more'} of the panel</span>
+      <span class="hidden">{sheet.value === 'full' ? texts.panel.less : texts.panel.more}</span>
     </button>
   )
 }

@@ -4,6 +4,7 @@ import { partsOfForecast } from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
 import { Invitation } from '../dialogs.tsx'
 import { chosenZone } from '../format.ts'
+import { texts } from '../language.ts'
 import { scaleOf } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
 import { Instead, Note, ZoneSwitch } from '../pieces.tsx'
@@ -15,15 +16,15 @@ import { SignsNote } from './now.tsx'
 import { type Column, PartTable } from './table.tsx'
 
 const AHEAD: readonly Column[] = [
-  ['forecast_wave_height', 'Waves', 'height'],
-  ['forecast_wave_period', 'Period', 'period'],
-  ['forecast_wave_direction', 'From', 'direction'],
-  ['forecast_swell_height', 'Swell', 'height'],
-  ['forecast_swell_period', 'Swell period', 'period'],
-  ['forecast_swell_direction', 'Swell from', 'direction'],
-  ['forecast_wind_speed', 'Wind', 'speed'],
-  ['forecast_wind_direction', 'Wind from', 'direction'],
-  ['tide_level', 'Tide', 'height'],
+  ['forecast_wave_height', 'height'],
+  ['forecast_wave_period', 'period'],
+  ['forecast_wave_direction', 'direction'],
+  ['forecast_swell_height', 'height'],
+  ['forecast_swell_period', 'period'],
+  ['forecast_swell_direction', 'direction'],
+  ['forecast_wind_speed', 'speed'],
+  ['forecast_wind_direction', 'direction'],
+  ['tide_level', 'height'],
 ]
 
 export function PlacePanel({ point, forecast }: SubjectOf<'point'>) {
@@ -31,20 +32,20 @@ export function PlacePanel({ point, forecast }: SubjectOf<'point'>) {
   const near = nearestOf(point)
   return (
     <>
-      {forecast === null ? null : <Instead of={forecast.answer} what="the forecast" />}
+      {forecast === null ? null : <Instead of={forecast.answer} what="forecast" />}
       {forecast?.answer.state === 'here' ? <Days forecast={forecast.answer.data} /> : null}
-      <h3>Nearest buoys</h3>
-      <Instead of={buoys} what="the nearest buoys" />
+      <h3>{texts.list.nearest}</h3>
+      <Instead of={buoys} what="nearest" />
       {near.length === 0 && buoys.state === 'here' ? (
-        <Note>{`No buoy within ${MOST_KM} km has reported ${recently.value}.`}</Note>
+        <Note>{texts.list.noneWithin(MOST_KM, recently.value)}</Note>
       ) : null}
       <ul class="buoys">
         {near.map(({ buoy, km }) => (
-          <BuoyRow key={buoy.slug} buoy={buoy} start="near" where={`${Math.round(km)} km away`} />
+          <BuoyRow key={buoy.slug} buoy={buoy} start="near" where={texts.list.away(Math.round(km))} />
         ))}
       </ul>
       <Downloads />
-      {api.isGuest ? <Invitation text="Forecast and tide of this point need an API key." /> : null}
+      {api.isGuest ? <Invitation text={texts.ahead.needKey} /> : null}
     </>
   )
 }
@@ -65,16 +66,16 @@ function Days({ forecast }: { forecast: PlaceForecast }) {
   if (!hasForecast(forecast) && !hasTide(forecast)) return <Ahead forecast={forecast} zone={zone} />
   return (
     <>
-      <section aria-label="Days ahead">
+      <section aria-label={texts.chart.ahead}>
         <Plots
           about="ahead"
-          label="Chart of the next three days. A table follows."
+          label={texts.chart.aheadLabel}
           draw={(charts, place, memory) => charts.drawReadings(place, view, memory)}
           on={[forecast, zone.name, units.value]}
         />
         <SignsNote />
         <PartTable
-          title="Hours as a table"
+          title={texts.chart.hours}
           part={parts[0]!}
           columns={AHEAD}
           {...{ zone, scales }}
@@ -82,7 +83,7 @@ function Days({ forecast }: { forecast: PlaceForecast }) {
         />
       </section>
       <Ahead forecast={forecast} zone={zone} />
-      <ZoneSwitch here="Local" />
+      <ZoneSwitch here={texts.panel.local} />
     </>
   )
 }

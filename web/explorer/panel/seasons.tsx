@@ -3,6 +3,7 @@ import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clien
 import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
+import { texts } from '../language.ts'
 import { decimalText, namesOf, scaleOf } from '../mine/units.ts'
 import { metricOf } from '../page.ts'
 import { Instead, Note } from '../pieces.tsx'
@@ -22,12 +23,12 @@ export function seasonView(
   const year = newest.find((each) => each === view.year) ?? newest[0]
   if (year === undefined) return null
   const others = newest.filter((each) => each !== year)
-  const [label, quantity] = METRICS[metric]
+  const quantity = METRICS[metric]
   return {
     all,
     year,
     against: others.find((each) => each === view.against) ?? others[0] ?? null,
-    label,
+    label: texts.metrics[metric],
     season: answer.data.season,
     bucket: answer.data.bucket === 'week' ? 'week' : 'day',
     scale: scaleOf(quantity, units.value),
@@ -40,40 +41,37 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
   const { buoy, answer } = props
   const { view } = page.value
   const [metric, { season }] = [metricOf(buoy, view), view]
-  const [label] = METRICS[metric]
+  const label = texts.metrics[metric]
   const drawn = seasonView(buoy, view, answer)
   const { all, year, against } = drawn ?? { all: [], year: null, against: null }
-  const beside = against === null ? '' : ` beside ${against}`
   const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
   const others = years.filter(([each]) => each !== year)
   // An address may ask for a measure that the buoy has never had.
   const available: { readonly [metric: string]: unknown } = buoy.available ?? {}
   const measures = namesOf(METRICS)
     .filter((each) => each === metric || each in available)
-    .map((each) => [each, METRICS[each][0]] as const)
-  const seasons = namesOf(SEASONS).map((each) => [each, SEASONS[each]] as const)
+    .map((each) => [each, texts.metrics[each]] as const)
+  const seasons = SEASONS.map((each) => [each, texts.seasons[each]] as const)
   const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
   return (
     <>
       <div class="selects">
-        <Select label="Measure" part="metric" chosen={metric} options={measures} />
-        <Select label="Season" part="season" chosen={season} options={seasons} />
-        <Select label="Year" part="year" chosen={year} options={years} />
-        <Select label="Compared with" part="against" chosen={against} options={others} />
+        <Select label={texts.season.measure} part="metric" chosen={metric} options={measures} />
+        <Select label={texts.season.season} part="season" chosen={season} options={seasons} />
+        <Select label={texts.season.year} part="year" chosen={year} options={years} />
+        <Select label={texts.season.against} part="against" chosen={against} options={others} />
       </div>
       {/* A measure that only the address asks for may not be one of this buoy's. */}
-      {isUnmeasured ? (
-        <Note>{label}: this buoy does not measure it.</Note>
-      ) : (
-        <Instead of={answer} what="the seasons" />
-      )}
-      {answer.state === 'here' && drawn === null ? (
-        <Note>No readings for this season in the last ten years.</Note>
-      ) : null}
+      {isUnmeasured ? <Note>{texts.season.unmeasured(label)}</Note> : <Instead of={answer} what="seasons" />}
+      {answer.state === 'here' && drawn === null ? <Note>{texts.season.none}</Note> : null}
       {drawn === null ? null : (
         <Plots
           about={season}
-          label={`${label} in ${year}${beside}. A summary follows.`}
+          label={
+            against === null
+              ? texts.season.label(label, drawn.year)
+              : texts.season.labelBeside(label, drawn.year, against)
+          }
           draw={(charts, place, memory) => charts.drawSeason(place, drawn, memory)}
           on={[all[0], year, against, units.value]}
         />
@@ -114,7 +112,7 @@ export function seasonName(
   season: SeasonName,
 ): string {
   const name = season === 'winter' ? `${year}/${String((year + 1) % 100).padStart(2, '0')}` : String(year)
-  return complete ? name : `${name} so far`
+  return complete ? name : texts.season.soFar(name)
 }
 
 /** Means over the parts of the season that both years have: half a year would compare summer with winter. */
@@ -126,17 +124,17 @@ function Summary({ all, year, against, scale, of }: SeasonView & { against: numb
     const other = theirs.get(at) ?? null
     return mine === null || other === null ? [] : [[mine, other] as const]
   })
-  if (pairs.length === 0) return <Note>{`${year} and ${against} have no days in common.`}</Note>
+  if (pairs.length === 0) return <Note>{texts.season.nothingInCommon(year, against)}</Note>
   // As they are written: the difference is that of what stands beside it.
   const mean = (side: 0 | 1): number =>
     Number(scale.from(pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length).toFixed(scale.digits))
   const [own, other] = [mean(0), mean(1)]
   const text = (value: number): string => `${decimalText(value, scale.digits)} ${scale.unit}`
   const name = (which: number): string => seasonName({ year: which, complete: true }, of)
-  const difference = own === other ? 'no difference' : `${own > other ? '+' : ''}${text(own - other)}`
+  const difference = own === other ? texts.season.same : `${own > other ? '+' : ''}${text(own - other)}`
   return (
     <p class="summary box">
-      {`Over the same part of the season: ${text(own)} in ${name(year)}, ${text(other)} in ${name(against)} (${difference}).`}
+      {texts.season.summary(text(own), name(year), text(other), name(against), difference)}
     </p>
   )
 }

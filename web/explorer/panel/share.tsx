@@ -1,6 +1,7 @@
 /** What a visitor gives to others: the address of the view, and of a buoy the code of two frames. */
 import { signal } from '@preact/signals'
 import { Dialog } from '../dialogs.tsx'
+import { texts } from '../language.ts'
 import { Button, Copy, Note, Tool } from '../pieces.tsx'
 import { page } from '../store.ts'
 import { formatView } from '../view.ts'
@@ -10,7 +11,7 @@ const isOpen = signal(false)
 export function Share() {
   return (
     <>
-      <Tool name="share" label="Share" onClick={() => (isOpen.value = true)} />
+      <Tool name="share" label={texts.share.title} onClick={() => (isOpen.value = true)} />
       {isOpen.value ? <ShareDialog /> : null}
     </>
   )
@@ -21,32 +22,32 @@ function ShareDialog() {
   const whole = (path: string): string => new URL(path, location.href).href
   // A slug has no characters that mean something in an attribute; a name might.
   const frame = (slug: string, more: string, [width, height]: readonly [number, number]): string =>
-    `<iframe src="${whole(`embed/${slug}${more}`)}" width="${width}" height="${height}" title="Wave buoy ${slug}"></iframe>`
+    `<iframe src="${whole(`embed/${slug}${more}`)}" width="${width}" height="${height}" title="${texts.share.frameTitle(slug)}"></iframe>`
   const slug = subject.kind === 'buoy' ? subject.buoy.slug : null
   const offers = [
-    ['Link', whole(`#${formatView({ ...view, camera: null })}`)],
+    [texts.share.link, whole(`#${formatView({ ...view, camera: null })}`)],
     ...(slug === null
       ? []
       : [
-          ['Page in a frame', frame(slug, '', [480, 800])],
-          ['Card in a frame', frame(slug, '#tab=card', [320, 200])],
+          [texts.share.frame, frame(slug, '', [480, 800])],
+          [texts.share.card, frame(slug, '#tab=card', [320, 200])],
         ]),
   ] as const
   return (
-    <Dialog name="share" title="Share" onClose={() => (isOpen.value = false)}>
+    <Dialog name="share" title={texts.share.title} onClose={() => (isOpen.value = false)}>
       <form method="dialog">
         {offers.map(([label = '', text = '']) => (
           <div key={label} role="group" aria-label={label}>
-            <Copy what="Copy" label={label} text={text} done={`${label} was copied.`}>
+            <Copy what={texts.share.copy} label={label} text={text} done={texts.share.done(label)}>
               <b>{label}</b>
             </Copy>
           </div>
         ))}
         {slug === null || document.documentElement.dataset.embed !== '' ? null : (
-          <Note>Frames show only within pages of this server, until its operator allows others.</Note>
+          <Note>{texts.share.ownPages}</Note>
         )}
         <div class="buttons row wraps">
-          <Button text="Done" type="submit" class="primary" />
+          <Button text={texts.units.done} type="submit" class="primary" />
         </div>
       </form>
     </Dialog>

@@ -1,11 +1,15 @@
 /** The values of a chart as a table. */
 import { has, type Part } from '../charts/parts.ts'
 import { dayAndTime, directionText, type Zone } from '../format.ts'
+import { texts } from '../language.ts'
 import { type Quantity, type Scales, valueText } from '../mine/units.ts'
 import { clock } from '../store.ts'
 
-/** A column that is shown where it has values: its name in the part, its title, and what it is. */
-export type Column = readonly [name: string, label: string, quantity: Quantity]
+/**
+ * A column that is shown where it has values: its name in the part, by which `texts` have its title, and what
+ * it is.
+ */
+export type Column = readonly [name: keyof typeof texts.measures, quantity: Quantity]
 
 /** The hours of a forecast, or a day and a half of readings; the API has all of them. */
 const MOST_ROWS = 72
@@ -31,14 +35,15 @@ export function PartTable(props: {
   return (
     <details id="table">
       <summary>{title}</summary>
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={texts.buoy.table(title)}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Time, {zone.label}</th>
-              {columns.map(([name, label, quantity]) => (
+              <th scope="col">{texts.buoy.timeColumn(zone.label)}</th>
+              {columns.map(([name, quantity]) => (
                 <th scope="col" key={name}>
-                  {quantity === 'direction' ? label : `${label} ${scales(quantity).unit}`}
+                  {texts.measures[name]}
+                  {quantity === 'direction' ? null : ` ${scales(quantity).unit}`}
                 </th>
               ))}
             </tr>
@@ -47,7 +52,7 @@ export function PartTable(props: {
             {shown.map(([i, time]) => (
               <tr key={time}>
                 <th scope="row">{dayAndTime(new Date(time), zone, clock())}</th>
-                {columns.map(([name, , quantity]) => (
+                {columns.map(([name, quantity]) => (
                   <td key={name}>{text(part.values[name]?.[i], quantity)}</td>
                 ))}
               </tr>
