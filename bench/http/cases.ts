@@ -32,7 +32,6 @@ export function casesOf({ buoys, times }: BenchWorld): Case[] {
   const fleet = physical.filter(isMany)
   const forecast = physical.filter((buoy) => !isMany(buoy))
   const first = fleet.reduce((least, { id }) => Math.min(least, times.get(id)![0]), AS_OF)
-  const hasSeasons = AS_OF - first > 9 * 365 * DAY
 
   const anyTime = (random: () => number, { id }: Known): number => pick(random, times.get(id)!)
   const near = (random: () => number, among: readonly Known[], degrees: number): string => {
@@ -53,6 +52,12 @@ export function casesOf({ buoys, times }: BenchWorld): Case[] {
     (random: () => number): string => {
       const { lat, lng } = pick(random, physical).record
       return `/buoys?near=${round(lat + random() - 0.5)},${onGlobe(lng + random() - 0.5)}&radius=${km}&page=${1 + Math.floor(random() * pages)}`
+    }
+  const series =
+    (years: string) =>
+    (random: () => number): string => {
+      const metric = pick(random, ['significient_height', 'peak_period'])
+      return `/buoys/${pick(random, fleet).id}/readings/series?metric=${metric}${years}`
     }
   const table: [name: string, operation: Operation | null, draw: Case['draw']][] = [
     ['detail', 'detail', (random) => `/buoys/${pick(random, buoys).id}`],
@@ -127,15 +132,8 @@ export function casesOf({ buoys, times }: BenchWorld): Case[] {
       },
     ],
     ['chart', 'chart', (random) => `/buoys/${pick(random, physical).id}/readings/chart`],
-    [
-      hasSeasons ? 'series, 10 seasons' : 'series, 1 season',
-      'series',
-      (random) => {
-        const years = hasSeasons ? '' : '&start_year=2026&end_year=2026'
-        const metric = pick(random, ['significient_height', 'peak_period'])
-        return `/buoys/${pick(random, fleet).id}/readings/series?metric=${metric}${years}`
-      },
-    ],
+    ['series, default', 'series', series('')],
+    ['series, 1 season', 'series', series('&start_year=2026&end_year=2026')],
   ]
   return table.map(([name, operation, draw]) => ({ name, operation, draw }))
 }

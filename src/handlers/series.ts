@@ -2,9 +2,9 @@
  * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in
  * buckets of the requested zone's clock.
  *
- * Few days that are known without their rows are answered at once. The largest answer, 13 seasons of 8,784
- * hours at 150 bytes, has 17 MB, and the default one (10 seasons of 365 days) half a megabyte: the thread of
- * long answers makes all others.
+ * What reads few rows and has few points is answered at once, also the default: 10 seasons of 365 known
+ * days, half a megabyte. The thread of long answers makes all others: the largest, 13 seasons of 8,784 hours
+ * at 150 bytes, has 17 MB.
  */
 import type { Fragments } from '../dataset/fragments.ts'
 import { endList, type JsonWriter } from '../dataset/json-writer.ts'
@@ -303,7 +303,7 @@ export const readingSeries = operation({
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
   answer(view, query, [buoyId]) {
     const series = askedOf(view, query, buoyId)
-    if (!isShort(series.asked)) return 'long'
+    if (!isShort(series.asked, series.rows)) return 'long'
     const json = seriesJson(view, query, series)
     while (!json.next(view.fragments.writer));
     return undefined

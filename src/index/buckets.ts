@@ -98,6 +98,15 @@ export function rowsOf(segments: Segments, ordinal: number, { name }: Measure): 
   return rows
 }
 
+/** Rows of the segments that overlap [start, end): at least as many as a pass over it reads. */
+export function rowsWithin(list: readonly MeasureRows[], start: number, end: number): number {
+  let rows = 0
+  for (const { time, from, to } of list) {
+    if (from < to && time[from] < end && time[to - 1] >= start) rows += to - from
+  }
+  return rows
+}
+
 /** The samples of one measure, bucket after bucket. */
 export class Samples {
   readonly #measure: Measure

@@ -131,6 +131,15 @@ export class Aggregates {
     return name === zone.name && yearDays(zone, year).hasRules(rules)
   }
 
+  /** How many of the days [from, to) of a year that it `knows`, counted from 1 January, may have samples. */
+  daysWithin(year: number, ordinal: number, from: number, to: number): number {
+    const rows = this.#years.get(year)!
+    const at = this.#placeOf(rows.buoys, ordinal)
+    if (at === -1) return 0
+    const first = rows.first[at]
+    return Math.max(0, Math.min(to, first + rows.days[at]) - Math.max(from, first))
+  }
+
   /** Reads days [from, to) of a year that it `knows`, within its `yearDays`, into `into` from `at` on. */
   read(year: number, asked: AskedDays, from: number, to: number, into: DayValues, at: number): void {
     const { ordinal, measure, aggregation } = asked

@@ -3,7 +3,7 @@
  * (`buckets.ts`).
  */
 import { type Aggregates, type DayValues, yearDays } from './day-aggregates.ts'
-import { layBuckets, Samples, type MeasureRows } from './buckets.ts'
+import { layBuckets, type MeasureRows, rowsWithin, Samples } from './buckets.ts'
 import type { Measure } from '../sea/columns.ts'
 import { daysFromCivil, civilFromDays, DAY, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Aggregation } from './statistics.ts'
@@ -104,18 +104,41 @@ function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boo
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
-/** Days of an answer that is made at once: at most 90 KB; no rows are read for it. */
-const MOST_DAYS_AT_ONCE = 500
+/** Of an answer that is made at once: some 0.3 ms of reading rows, and ten seasons of days in 0.5 ms. */
+const MOST_ROWS_AT_ONCE = 20_000
+const MOST_POINTS_AT_ONCE = 4000
 
-/** Whether a series takes about as long as a page of readings. */
-export function isShort(query: SeriesQuery): boolean {
-  const { dates, startYear, endYear } = query
-  const days = (endYear - startYear + 1) * seasonDays(dates, startYear).days
-  if (days > MOST_DAYS_AT_ONCE) return false
-  for (let year = startYear; year <= endYear; year++) {
-    if (!isKnown(query, year)) return false
+/** Whether a series takes no longer than a map, by the rows it reads and the points it has at most. */
+export function isShort(query: SeriesQuery, lists: SeriesLists): boolean {
+  let rows = 0
+  let points = 0
+  for (let year = query.startYear; year <= query.endYear; year++) {
+    if (isKnown(query, year)) points += knownPoints(query, year)
+    else {
+      const { start, end } = seasonSpan(query.zone, query.dates, year)
+      const read = lists().reduce((sum, list) => sum + rowsWithin(list, start, end), 0)
+      rows += read
+      points += Math.min(read, mostBuckets(query.bucket))
+    }
+    if (rows > MOST_ROWS_AT_ONCE || points > MOST_POINTS_AT_ONCE) return false
   }
   return true
+}
+
+/** Days of a known season between its first and last sample. */
+function knownPoints({ known, dates }: SeriesQuery, year: number): number {
+  const { first, days } = seasonDays(dates, year)
+  const last = isOverNewYear(dates) ? year + 1 : year
+  let points = 0
+  for (let civil = year; civil <= last; civil++) {
+    const from = first - daysFromCivil(civil, 1, 1)
+    points += known!.aggregates.daysWithin(civil, known!.ordinal, from, from + days)
+  }
+  return points
+}
+
+function mostBuckets(bucket: Bucket): number {
+  return Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[bucket])
 }
 
 /** The current season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
@@ -142,7 +165,7 @@ export class Series {
   constructor(query: SeriesQuery, lists: SeriesLists) {
     this.#query = query
     this.#lists = lists
-    const most = Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[query.bucket])
+    const most = mostBuckets(query.bucket)
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)

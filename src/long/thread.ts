@@ -46,20 +46,7 @@ const drains = new Set<() => void>()
 yieldToServing()
 for (const snapshot of snapshots) views.add(finish(views.open(snapshot)))
 
-/**
- * After each piece the thread sleeps, and Linux gives its processor to a serving thread that waits for one:
- * it takes it from a running thread only after some 3 ms, whatever its priority.
- */
-const REST_MS = 0.05
-const resting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-
-const soon = (work: () => void): void =>
-  void setImmediate(() => {
-    work()
-    Atomics.wait(resting, 0, 0, REST_MS)
-  })
-
-const queue = new LongQueue({ faultText, soon })
+const queue = new LongQueue({ faultText })
 
 function open({ snapshot, changes: more }: Extract<ToLongThread, { type: 'open' }>): FromLongThread {
   try {

@@ -315,22 +315,52 @@ test('More samples in a bucket than the first memory holds are all counted.', ()
   assert.deepEqual(fieldsOf(year, 'value', 'count'), [[304, 4600]])
 })
 
-test('A series is short if it is of at most 500 days, all of which are known without their rows.', () => {
-  const aggregates = { knows: (year: number) => year >= 2020 } as unknown as Aggregates
+test('A series is short by the rows it reads and the points it has, whatever the span.', () => {
   const [rules, measure] = [known('UTC'), MEASURES.period]
-  const of = {
-    zone: rules,
-    asOf: 0,
-    aggregation: 'median',
-    measure,
-    known: { aggregates, ordinal: 0 },
-  } as const
-  const short = (startYear: number, endYear: number, bucket: Bucket, asked = WHOLE_YEAR): boolean =>
-    isShort({ ...of, startYear, endYear, bucket, dates: asked })
+  /** Days of 2016 and later are known; those before `first`, a day of 2024, have no samples. */
+  const shortOf =
+    (first: string, list: readonly MeasureRows[]) =>
+    (startYear: number, endYear: number, bucket: Bucket = 'day', asked = WHOLE_YEAR): boolean => {
+      const begin = epochOf(first) / 86_400
+      const aggregates = {
+        knows: (year: number) => year >= 2016,
+        daysWithin: (year: number, _: number, from: number, to: number) =>
+          Math.max(
+            0,
+            epochOf(`${year}-01-01T00:00:00Z`) / 86_400 +
+              to -
+              Math.max(begin, epochOf(`${year}-01-01T00:00:00Z`) / 86_400 + from),
+          ),
+      } as unknown as Aggregates
+      const of = {
+        zone: rules,
+        asOf: 0,
+        aggregation: 'median',
+        measure,
+        known: { aggregates, ordinal: 0 },
+      } as const
+      return isShort({ ...of, startYear, endYear, bucket, dates: asked }, () => [list])
+    }
+  const empty = shortOf('2026-01-01T00:00:00Z', [])
+  assert.ok(empty(2003, 2015) && empty(2016, 2025) && empty(2003, 2015, 'hour'))
+  const full = shortOf('2016-01-01T00:00:00Z', [])
+  // 3,653 known days, and 4,018.
+  assert.deepEqual([full(2016, 2025), full(2016, 2026)], [true, false])
   const winter = dates(12, 1, 3, 10)
-  assert.deepEqual([short(2021, 2021, 'day'), short(2021, 2022, 'day')], [true, false])
-  // A hundred days each.
-  assert.deepEqual([short(2020, 2024, 'day', winter), short(2020, 2025, 'day', winter)], [true, false])
-  assert.equal(short(2019, 2020, 'day', winter), false)
-  assert.deepEqual([short(2021, 2021, 'hour', winter), short(2021, 2021, 'week', winter)], [false, false])
+  assert.ok(full(2016, 2028, 'day', winter))
+
+  const hourly = shortOf('2024-01-01T00:00:00Z', [
+    steady('2024-01-01T00:00:00Z', '2024-04-01T00:00:00Z', 3600),
+    steady('2024-04-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600),
+  ])
+  // The segments of 2024 have 2,184 and 6,600 rows.
+  assert.ok(hourly(2012, 2024, 'hour', dates(2, 1, 3, 1)))
+  assert.ok(!hourly(2024, 2024, 'hour', dates(4, 1, 6, 1)))
+  assert.ok(hourly(2012, 2024, 'week'))
+  const dense = shortOf('2024-01-01T00:00:00Z', [steady('2015-01-01T00:00:00Z', '2015-07-20T00:00:00Z', 900)])
+  const denser = shortOf('2024-01-01T00:00:00Z', [
+    steady('2015-01-01T00:00:00Z', '2015-08-20T00:00:00Z', 900),
+  ])
+  // 19,200 rows, and 22,176.
+  assert.deepEqual([dense(2015, 2015), denser(2015, 2015)], [true, false])
 })
