@@ -296,7 +296,7 @@ export class BuildReport implements Report {
     for (const doubt of doubts.list()) {
       if (doubt.isGrave !== true || this.#printed.has(doubt)) continue
       this.#printed.add(doubt)
-      const text = remarkText(remarkOf(doubt))
+      const text = `grave: ${remarkText(remarkOf(doubt))}`
       this.line(name === NO_SOURCE ? text : `${name}: ${text}`, 'warning')
     }
   }

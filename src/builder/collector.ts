@@ -1,5 +1,6 @@
 /** Collects the rows and records that the sources of a build read. */
 import type { RowBatch } from '../sea/row-batch.ts'
+import type { Doubt } from '../sources/doubts.ts'
 import { type Sink, type Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type {
@@ -16,6 +17,8 @@ import type { SourceState, StateParts } from './source-state.ts'
 import type { Spectra } from '../sea/spectra.ts'
 import { passRecords } from '../snapshot/make-passes.ts'
 import type { BuildReport } from './build-report.ts'
+import { askData, MOST_SAMPLED, Sample } from './data-checks.ts'
+import { askPositions } from './position-check.ts'
 import { newestReading, removeImpossible } from './quality.ts'
 import type { SpectraSpool } from './spectra-spool.ts'
 import type { Spool } from './spool.ts'
@@ -54,12 +57,11 @@ interface Handle {
   readonly key: string
   readonly isWanted: boolean
   record: BuoyRecord
+  /** Rows to ask about; null before there are any, and once the source is done. */
+  sample: Sample | null
   /** Time of the newest reading, −1 before there is one. */
   newest: number
 }
-
-/** 1975, epoch seconds. */
-const FIRST_BUOYS = 157_766_400
 
 export function buoyKey({ source, identifier }: { source: string; identifier: string }): string {
   return JSON.stringify([source, identifier])
@@ -73,6 +75,8 @@ export class Collector implements Sink {
   readonly #spectra: SpectraSpool
   readonly #report: Pick<BuildReport, 'doubt' | 'impossible'>
   readonly #handles: Handle[] = []
+  /** Rows of the present source that wait to be asked about. */
+  #sampled = 0
   /** Contributions in the order of the sources: if two have the same thing, the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
@@ -212,8 +216,8 @@ export class Collector implements Sink {
     const handle = this.#handles[buoy]
     if (!handle.isWanted) return
     const { isControlled = false } = handle.contribution.source
+    this.#sample(handle, batch)
     removeImpossible(batch, isControlled, (what) => this.#report.impossible(handle.record.source, what))
-    this.#doubtEarly(handle.record, batch)
     const newest = newestReading(batch, this.#latest)
     if (newest > handle.newest) handle.newest = newest
     this.#spool.add(buoy, feed, batch)
@@ -223,15 +227,27 @@ export class Collector implements Sink {
     if (this.#handles[buoy].isWanted) this.#spectra.add(buoy, feed, spectra)
   }
 
-  #doubtEarly({ identifier }: BuoyRecord, { time, length }: RowBatch): void {
-    const early = time.subarray(0, length).reduce((sum, one) => sum + Number(one < FIRST_BUOYS), 0)
-    if (early === 0) return
-    this.#report.doubt({
-      what: 'rows before 1975, when hardly a buoy measured waves',
-      times: early,
-      examples: [identifier],
-      remedy: 'see whether the unit of the times is right',
-    })
+  #sample(handle: Handle, batch: RowBatch): void {
+    handle.sample ??= new Sample()
+    const before = handle.sample.rows.length
+    handle.sample.add(batch, MOST_SAMPLED - this.#sampled)
+    this.#sampled += handle.sample.rows.length - before
+  }
+
+  /** What positions and values of the source that was read last make doubtful; its samples go. */
+  *doubtful(): Generator<Doubt> {
+    const buoys = this.#wanted(this.#present())
+    // Stations that never measured waves may be anywhere, and are not served.
+    const measuring = buoys.filter(({ newest }) => newest >= 0)
+    yield* askPositions(measuring.map(({ record }) => record))
+    const sampled = buoys.flatMap(({ record, sample }) =>
+      sample === null ? [] : [{ record, rows: sample.rows }],
+    )
+    for (const network of this.#present().networks.keys()) {
+      yield* askData(sampled.filter(({ record }) => record.source === network))
+    }
+    for (const handle of buoys) handle.sample = null
+    this.#sampled = 0
   }
 
   pass(record: PassRecord): void {
@@ -270,7 +286,7 @@ export class Collector implements Sink {
 
   #add(contribution: Contribution, record: BuoyRecord, isWanted: boolean): number {
     const key = buoyKey(record)
-    const handle = this.#handles.push({ contribution, key, isWanted, record, newest: -1 }) - 1
+    const handle = this.#handles.push({ contribution, key, isWanted, record, sample: null, newest: -1 }) - 1
     contribution.handles.push(handle)
     contribution.known.set(key, handle)
     return handle

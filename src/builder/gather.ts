@@ -55,6 +55,7 @@ async function readSources(
     report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, { asOf, now, report })
+      for (const doubt of input.doubtful()) report.doubt(doubt)
       report.endSource()
       if (input.isEmpty() && source.terms !== undefined) {
         const last = stateOf(states, source)

@@ -223,7 +223,7 @@ test('An order of networks that names one which no source has is a warning with 
     return lines.join('\n')
   }
   const warning =
-    /warning: "prefer" .* names "feed of the south", but the networks of its sources are North, South: /
+    /warning: grave: "prefer" .* names "feed of the south", but the networks of its sources are North, South: /
   assert.match(await said(sources, ['North', 'feed of the south']), warning)
   assert.doesNotMatch(await said(sources, ['South', 'North']), /"prefer"/)
   // A network that the folder has is known while nobody mentions it.

@@ -218,7 +218,7 @@ test('A file without a good line is left out and named, and too many of them ref
   report.begin(null)
   assert.match(
     lines.at(-1)!,
-    /^A: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → repair/,
+    /^A: grave: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → repair/,
   )
   const inches = report.file('inches.csv')
   inches.rows(10)
@@ -250,7 +250,8 @@ test('Rows before 1975 or later than the data, and times that come twice with ot
     { time: START / 1000 + 120, significantHeight: 1000 },
   ]
   const options = { out: folderOf(t), asOf: START / 1000 + 60, now: 0, report }
-  await buildSnapshot({ sources: [fakeSource([northBuoy('N1', rows)])], ...options })
+  const buoys = [northBuoy('N1', rows, { lng: -30 })]
+  await buildSnapshot({ sources: [fakeSource(buoys)], ...options })
   assert.deepEqual(
     newestReport(options.out).sources[0].doubts.map(({ what, times, examples }) => [
       what.slice(0, 36),
@@ -258,7 +259,7 @@ test('Rows before 1975 or later than the data, and times that come twice with ot
       examples,
     ]),
     [
-      ['rows before 1975, when hardly a buoy', 1, ['"N1"']],
+      ['rows before 1975, when hardly a buoy', 1, ['"N1: 1 of 6 rows"']],
       ['rows later than the time of the data', 1, ['"2026-03"']],
       // The period of the first row goes, too.
       ['a time comes twice with other values', 2, ['"N1 at 2026-03-27T12:00:00Z"']],

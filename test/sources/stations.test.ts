@@ -122,15 +122,6 @@ test('A station with two wave heights at many of its times is several, and none 
   assert.equal(sentOf(...twice, [30, 1000])[0], 3)
 })
 
-test('A file with waves too steep for their periods is told, and its rows are sent', () => {
-  const steep = day.map(([minute]): MinuteRow => [minute, 20_000, 8100])
-  assert.deepEqual(sentOf(...steep), [48, 'steep: 48 of 48 rows'])
-  assert.deepEqual(sentOf(...steep.slice(0, 24), ...day.slice(24)), [48, ''])
-  // A steepness of 0.1 at 8 s is a height of 9.99 m.
-  assert.deepEqual(sentOf([0, 9990]), [1, ''])
-  assert.deepEqual(sentOf([0, 9995]), [1, 'steep: 1 of 1 rows'])
-})
-
 test('Rows of a file that does not count are not sent; one too long to be held back ends its source', () => {
   const sink = new Counting()
   const rows = (count: number): WaitingRows => {

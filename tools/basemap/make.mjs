@@ -1,10 +1,11 @@
 // `npm run basemap` makes the files of the map, which are committed in `web/basemap/`, from packages that are
 // installed beside this file: the outlines and seas, tiles of the coast with its towns, and the licences of
-// all.
+// all. It also makes `src/sea/inland.json`, the mask of the land's inside.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pack } from 'msgpackr/pack'
 import { basemap } from './basemap.mjs'
 import { coastTiles } from './coast.mjs'
+import { inlandMask } from './land.mjs'
 
 const TOWNS_CREDIT = `Towns
 
@@ -31,3 +32,4 @@ const made = {
 const target = new URL('../../web/basemap/', import.meta.url)
 mkdirSync(target, { recursive: true })
 for (const [name, bytes] of Object.entries(made)) writeFileSync(new URL(name, target), bytes)
+writeFileSync(new URL('../../src/sea/inland.json', import.meta.url), inlandMask())

@@ -99,8 +99,6 @@ const MAX_WAITING_ROWS = 2 ** 21
 /** Times with two wave heights that a station may have: corrections, and a clock that is set back. */
 const FEW_TWICE = 2
 const TWICE_SHARE = 0.1
-/** Steepness 2πH/(gT²) at which every sea has broken. */
-const STEEPEST = 0.1
 
 /**
  * The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by
@@ -141,23 +139,18 @@ export class WaitingRows {
   }
 
   #send(hint: string): void {
-    let steep = 0
-    let rows = 0
     for (const [buoy, batch] of this.#batches) {
       const { times, twice, example } = timesWithTwoHeights(batch)
       const isMixed = twice > Math.max(FEW_TWICE, times * TWICE_SHARE) || twice * 2 > times
       if (isMixed) this.#doubt('mixed', `${example}${hint}`, batch.length)
       else this.#sink.rows(buoy, batch, this.#feed)
-      steep += steepRows(batch)
-      rows += batch.length
     }
-    if (steep * 2 > rows) this.#doubt('steep', `${steep} of ${rows} rows`)
     this.#batches.clear()
     this.#length = 0
   }
 }
 
-const { significantHeight: HEIGHT, period: PERIOD } = MEASURES
+const { significantHeight: HEIGHT } = MEASURES
 
 /** 1 where each time is later than the one before, -1 where each is earlier, else 0. */
 export function directionOf(time: ArrayLike<number>, length: number): number {
@@ -194,15 +187,4 @@ function timesWithTwoHeights(rows: RowBatch): {
     found.example ||= `at ${timestampText(time[row])} ${one / HEIGHT.scale} and ${other / HEIGHT.scale} m`
   })
   return found
-}
-
-function steepRows({ length, columns: { significantHeight, period, peakPeriod } }: RowBatch): number {
-  const most = (STEEPEST * 9.81) / (2 * Math.PI) / PERIOD.scale ** 2
-  let steep = 0
-  for (let i = 0; i < length; i++) {
-    const seconds = peakPeriod[i] === PERIOD.missing ? period[i] : peakPeriod[i]
-    const isWhole = significantHeight[i] !== HEIGHT.missing && seconds !== PERIOD.missing && seconds > 0
-    if (isWhole && significantHeight[i] > most * HEIGHT.scale * seconds * seconds) steep++
-  }
-  return steep
 }
