@@ -22,4 +22,9 @@ export const EXPECTED: {
   windWaveHeight: [1000, 0, 25],
   windWavePeriod: [1000, 0, 60],
   windWaveDirection: [100, 0, 359.99],
+  airTemperature: [100, -60, 60],
+  dewPoint: [100, -60, 45],
+  pressure: [10, 850, 1090],
+  humidity: [100, 0, 105],
+  visibility: [100, 0, 100],
 }

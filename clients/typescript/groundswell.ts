@@ -47,6 +47,16 @@ export type Reading = {
   wind_wave_period?: number | null
   /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
   wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
 }
 
 /** A reading with its buoy. */
@@ -95,6 +105,72 @@ export type ReadingOfBuoy = {
   wind_wave_period?: number | null
   /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
   wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
+}
+
+/** A row of a buoy: a reading, or weather at a time without waves, of which heights are `null`. */
+export type RowOfBuoy = {
+  /** Identifier of the reading, made of buoy and time. It stays the same in every later snapshot. */
+  id: number
+  /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
+  uuid: string
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. `null` where there is none. */
+  significient_height: number | null
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** `direction` as text, one of 16 points of the compass. `null` where there is none. */
+  direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Unit of the heights. */
+  unit: 'm'
+  /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
+  energy_per_wave: number | null
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
 }
 
 /** The readings of a bucket, by `aggregation`; directions by their circular mean, in whole degrees. */
@@ -133,6 +209,16 @@ export type ReadingBucket = {
   wind_wave_period?: number | null
   /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
   wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
   /** In `/readings`: the buoy. */
   buoy_id?: number
 }
@@ -207,6 +293,16 @@ export type ReadingSummary = {
   wind_wave_period?: number | null
   /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
   wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
 }
 
 /** A reading and its distance in time from the requested moment. */
@@ -255,6 +351,16 @@ export type ClosestReading = {
   wind_wave_period?: number | null
   /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
   wind_wave_direction?: number | null
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
 }
 
 /** A buoy in a list. */
@@ -311,6 +417,29 @@ export type BuoyDetail = {
   country: string | null
   /** The buoy's IANA time zone again, under a name that some clients expect. */
   dtz: string
+  /** With `include=weather`: the newest row without waves; `null` unless it is newer than the last reading or has a value that the reading lacks. */
+  last_weather?: {
+    /** When it was measured, UTC. */
+    time: string
+    /** Temperature of the water, in °C. `null` where there is none. */
+    water_temperature: number | null
+    /** speed of the wind, in km/h. `null` where there is none. */
+    wind_speed: number | null
+    /** direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+    wind_direction: number | null
+    /** speed of gusts, in km/h. `null` where there is none. */
+    gust_speed: number | null
+    /** temperature of the air, in °C. `null` where there is none. */
+    air_temperature: number | null
+    /** dew point, in °C. `null` where there is none. */
+    dew_point: number | null
+    /** air pressure at sea level, in hPa. `null` where there is none. */
+    pressure: number | null
+    /** relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+    humidity: number | null
+    /** visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+    visibility: number | null
+  } | null
   /** With `include=available`: the fields that the buoy has had, in readings or in series. */
   available?: {
   }
@@ -531,6 +660,16 @@ export type FieldsOfChart = {
   wind_wave_period?: ChartField
   /** About `wind_wave_direction`. */
   wind_wave_direction?: ChartField
+  /** About `air_temperature`. */
+  air_temperature?: ChartField
+  /** About `dew_point`. */
+  dew_point?: ChartField
+  /** About `pressure`. */
+  pressure?: ChartField
+  /** About `humidity`. */
+  humidity?: ChartField
+  /** About `visibility`. */
+  visibility?: ChartField
 }
 
 /** What one array holds. */
@@ -591,6 +730,16 @@ export type Chart = {
   wind_wave_period?: (number | null)[]
   /** Of the sea in two parts: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=swell`. */
   wind_wave_direction?: (number | null)[]
+  /** Of the air: temperature of the air, in °C. `null` where there is none. As long as `time`. Only with `include=weather`. */
+  air_temperature?: (number | null)[]
+  /** Of the air: dew point, in °C. `null` where there is none. As long as `time`. Only with `include=weather`. */
+  dew_point?: (number | null)[]
+  /** Of the air: air pressure at sea level, in hPa. `null` where there is none. As long as `time`. Only with `include=weather`. */
+  pressure?: (number | null)[]
+  /** Of the air: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. As long as `time`. Only with `include=weather`. */
+  humidity?: (number | null)[]
+  /** Of the air: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. As long as `time`. Only with `include=weather`. */
+  visibility?: (number | null)[]
 }
 
 /** The season that is compared. A season over New Year belongs to the year in which it starts. */
@@ -758,6 +907,16 @@ export type ConditionsReading = {
     /** Distance of the buoy from the point, in km. */
     distance_km: number
   }
+  /** With `include=weather`: temperature of the air, in °C. `null` where there is none. */
+  air_temperature?: number | null
+  /** With `include=weather`: dew point, in °C. `null` where there is none. */
+  dew_point?: number | null
+  /** With `include=weather`: air pressure at sea level, in hPa. `null` where there is none. */
+  pressure?: number | null
+  /** With `include=weather`: relative humidity; sensors exceed 100 in fog, in %. `null` where there is none. */
+  humidity?: number | null
+  /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
+  visibility?: number | null
 }
 
 /** No reading was found. */
@@ -1192,6 +1351,8 @@ export type ListReadingsAnswer = {
     readings: Reading[]
     /** Readings, or buckets, that match, over all pages. */
     count: number
+    /** With `rows=all`: the rows of this page; `readings` is empty then. */
+    rows?: RowOfBuoy[]
     /** With `bucket`: the buckets of this page; `readings` is empty then. */
     buckets?: ReadingBucket[]
   }
@@ -1467,13 +1628,13 @@ export type ListBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
@@ -1485,7 +1646,7 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
-  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, swell, available, credit, separated by commas. */
+  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, swell, weather, available, credit, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1497,7 +1658,7 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1523,11 +1684,11 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1545,11 +1706,13 @@ export type ListReadingsParameters = {
   timestamp?: number
   /** By time, oldest or newest first. Allowed: one of asc, desc. Default: desc. */
   order?: 'asc' | 'desc'
+  /** With `all` also the rows of weather without waves, whose heights are null. Allowed: one of readings, all. Default: readings. */
+  rows?: 'readings' | 'all'
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
   /** Readings a page; more than 100 is taken as 100. Allowed: an integer of at least 1. Default: 20. */
   per_page?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
   bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
@@ -1569,7 +1732,7 @@ export type ClosestReadingParameters = {
   time: string
   /** How far from the moment a reading may lie, both ends included. Allowed: a plain decimal number from 1 to 24. Default: 3. */
   tolerance_hours?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1577,7 +1740,7 @@ export type ClosestReadingParameters = {
 
 /** Parameters of `getReading`. */
 export type GetReadingParameters = {
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1589,7 +1752,7 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   end_date?: string
-  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, separated by commas. */
+  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea; with `weather` air temperature, dew point, pressure, humidity and visibility. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, weather, separated by commas. */
   include?: string
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean
@@ -1601,8 +1764,8 @@ export type ChartParameters = {
 
 /** Parameters of `readingSeries`. */
 export type ReadingSeriesParameters = {
-  /** What to aggregate. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed. */
-  metric: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed'
+  /** What to aggregate. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, air_temperature, dew_point, pressure, humidity, visibility. */
+  metric: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed' | 'air_temperature' | 'dew_point' | 'pressure' | 'humidity' | 'visibility'
   /** Length of a bucket. Allowed: one of hour, day, week, 1h, 1d. Default: day. */
   bucket?: 'hour' | 'day' | 'week' | '1h' | '1d'
   /** How a bucket becomes a value. Directions have a circular mean for median and avg. Allowed: one of median, avg, min, max, mean. Default: median. */
@@ -1657,8 +1820,8 @@ export type ConditionsParameters = {
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
-  /** Adds `forecast_model` and `forecast_credit` to `metadata`: where the forecast comes from. Allowed: one of model. */
-  include?: 'model'
+  /** More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`. Allowed: one or more of model, weather, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1680,11 +1843,11 @@ export type MapBuoysParameters = {
   } | string
   /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
   bbox?: number[]
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1729,7 +1892,7 @@ export type ReadingsOfBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
@@ -1745,7 +1908,7 @@ export type ReadingsOfBuoysParameters = {
   page?: number
   /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 100. */
   per_page?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
   bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
@@ -1771,7 +1934,7 @@ export type SearchPlacesParameters = {
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
   since: string
-  /** With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, separated by commas. */
+  /** With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
@@ -1906,6 +2069,8 @@ export class Groundswell {
    * There are three ways to choose readings: a range with `start_date` and `end_date` (both included, either may be left out), one UTC day with `date`, or the three hours around a moment with `timestamp`. A request with more than one of them is a 422. A request with none of them gives all readings. A range without readings gives an empty list. `meta.date_range` is the requested range. `dtz` is the buoy's IANA time zone.
    *
    * With `bucket` the answer has `buckets` in place of readings: a row for each hour, three hours, day or month of the clock of `timezone` (UTC by default) in which the range has readings, with `sample_count`. A bucket begins at the first second that the clock shows of it, so a day may have 23 or 25 hours. Values have two decimals; directions have their circular mean, or `null` where they cancel out. Too many buckets are a 422.
+   *
+   * With `rows=all` the answer has `rows` in place of readings: the readings and the rows of weather without waves, in order of time. A row without waves has no address of its own.
    */
   listReadings(buoyId: string | number, parameters: ListReadingsParameters = {}, options: CallOptions = {}): Promise<ListReadingsAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings`, parameters, options)

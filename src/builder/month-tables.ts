@@ -1,6 +1,6 @@
 /** A month's rows as tables by buoy and time, one row for each time, new rows merged with earlier ones. */
 import type { MonthRows } from '../index/segments.ts'
-import { COMMON_NAMES, MEASURE_NAMES, MEASURES, SWELL_NAMES, type MeasureName } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, rowNames, WEATHER_MEASURES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
 import type { MonthTable, Rows } from '../snapshot/part-kinds.ts'
 import { entryOf } from '../system/entry-of.ts'
@@ -40,9 +40,6 @@ export interface Chunk extends Rows {
   readonly names: readonly MeasureName[]
 }
 
-/** The measures of a row without a significant height: they feed only the series of these metrics. */
-const WEATHER_MEASURES = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const
-
 interface Stretch {
   rows: Rows
   from: number
@@ -63,13 +60,15 @@ export function monthTables(
   asOf: number,
   base: readonly MonthRows[],
 ): MonthTables {
-  const hasSwell =
-    chunks.some((chunk) => chunk.names === MEASURE_NAMES) ||
-    base.some(({ measures }) => SWELL_NAMES.some((name) => measures[name].mask !== 0))
-  const names = hasSwell ? MEASURE_NAMES : COMMON_NAMES
+  const names = rowNames(
+    (name) =>
+      chunks.some((chunk) => chunk.names.includes(name)) ||
+      base.some(({ measures }) => measures[name].mask !== 0),
+  )
   const { byBuoy, capacity } = rowsByBuoy(runs, idOf, base, names)
   const readings = new TableWriter(month, capacity, byBuoy.size, names)
-  const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
+  const ofWeather = WEATHER_MEASURES.filter((name) => names.includes(name))
+  const weather = new TableWriter(month, capacity, byBuoy.size, ofWeather)
   const twice = new Map<number, Twice>()
   let later = 0
   for (const [id, buoy] of [...byBuoy].sort(([a], [b]) => a - b)) {

@@ -53,6 +53,14 @@ const DEAD_READINGS = 50
 const FASTEST_WIND = 300
 const FASTEST_GUST = 350
 
+/**
+ * °C. Sensors of air and dew point differ by this much; air holds no more water than it can at its
+ * temperature.
+ */
+const DEW_POINT_EXCESS_C = 0.5
+/** %. Air over the sea is never that dry: a sensor gives a fraction in place of a percentage. */
+const DRIEST_AIR = 1.05
+
 export const SUSPECT_TEXTS = {
   steep: 'waves too steep for their period',
   period: 'period outside 1 to 30 s',
@@ -62,6 +70,7 @@ export const SUSPECT_TEXTS = {
   dead: 'height of at most 0.05 m for seven days and more',
   spectrum: 'height of the spectrum more than 0.1 m and 5 % away from that of its reading',
   jump: 'height more than 2 m and half away from the one within the hour before',
+  dew: 'dew point more than 0.5 °C above the air temperature',
 } as const
 
 export type SuspectReason = keyof typeof SUSPECT_TEXTS
@@ -72,6 +81,7 @@ export const IMPOSSIBLE = {
   low: 'highest wave below the significant height',
   high: 'highest wave beyond 3.7 times the significant height',
   zeroPeriod: 'period of 0 s',
+  fraction: `humidity of at most ${DRIEST_AIR} %, as a fraction`,
   wind: `wind above ${FASTEST_WIND} or gusts above ${FASTEST_GUST} km/h`,
 } as const
 
@@ -79,9 +89,10 @@ const NO_HEIGHT = MEASURES.significantHeight.missing
 const NO_PERIOD = MEASURES.period.missing
 const NO_DIRECTION = MEASURES.direction.missing
 const NO_WATER = MEASURES.waterTemperature.missing
+const NO_AIR = MEASURES.airTemperature.missing
 /** Codes of heights per metre and of periods per second. */
 const MILLI = 1000
-/** Codes of temperatures per degree, and of speeds per km/h. */
+/** Codes of temperatures per degree, of speeds per km/h, and of humidity per cent. */
 const CENTI = 100
 /** Codes of height that are too steep, by the square of the period's code. */
 const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
@@ -95,7 +106,7 @@ export function removeImpossible(
   isControlled: boolean,
   report: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
-  const { significantHeight, maximumHeight, windSpeed, gustSpeed } = columns
+  const { significantHeight, maximumHeight, windSpeed, gustSpeed, humidity } = columns
   const takeOut = (what: keyof typeof IMPOSSIBLE, codes: Codes, isImpossible: IsImpossible): void => {
     for (let row = 0; row < length; row++) {
       if (codes[row] === MISSING_U16 || !isImpossible(codes[row], significantHeight[row])) continue
@@ -108,6 +119,7 @@ export function removeImpossible(
   if (isControlled) return
   takeOut('wind', windSpeed, (code) => code > FASTEST_WIND * CENTI)
   takeOut('wind', gustSpeed, (code) => code > FASTEST_GUST * CENTI)
+  takeOut('fraction', humidity, (code) => code <= DRIEST_AIR * CENTI)
   takeOut('low', maximumHeight, (code, height) => height !== NO_HEIGHT && code < height)
   takeOut(
     'high',
@@ -133,7 +145,10 @@ export function newestReading(
 
 type Counts = { [reason in SuspectReason]: number }
 
-/** Counts the suspect readings of a month: `report` gets the buoy's id, the reason, and how many. */
+/**
+ * Counts the suspect rows of a month, readings or weather: `report` gets the buoy's id, the reason, and how
+ * many.
+ */
 export function countSuspect(
   table: MonthTable,
   report: (buoy: number, reason: SuspectReason, readings: number) => void,
@@ -149,12 +164,16 @@ export function countSuspect(
       dead: 0,
       spectrum: 0,
       jump: 0,
+      dew: 0,
     }
     const [first, end] = [start[i], start[i + 1]]
-    countSingle(table, first, end, counts)
-    countChanges(table, first, end, counts)
-    countCalms(table, first, end, counts)
-    countStuck(table, first, end, counts)
+    countDew(table, first, end, counts)
+    if (table.columns.significantHeight.length > 0) {
+      countSingle(table, first, end, counts)
+      countChanges(table, first, end, counts)
+      countCalms(table, first, end, counts)
+      countStuck(table, first, end, counts)
+    }
     for (const reason of SUSPECT_REASONS) {
       if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
     }
@@ -190,6 +209,19 @@ function nearest(times: Uint32Array, moment: number): number {
   const after = lowerBound(times, moment)
   if (after === times.length) return after - 1
   return after > 0 && moment - times[after - 1] <= times[after] - moment ? after - 1 : after
+}
+
+function countDew(
+  { columns: { airTemperature, dewPoint } }: MonthTable,
+  first: number,
+  end: number,
+  counts: Counts,
+): void {
+  if (airTemperature.length === 0) return
+  for (let row = first; row < end; row++) {
+    const [air, dew] = [airTemperature[row], dewPoint[row]]
+    if (air !== NO_AIR && dew !== NO_AIR && dew - air > DEW_POINT_EXCESS_C * CENTI) counts.dew++
+  }
 }
 
 function countSingle({ columns }: MonthTable, first: number, end: number, counts: Counts): void {

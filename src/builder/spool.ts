@@ -109,7 +109,8 @@ class Month {
   /** Rows with these measures that the last chunk has room for. */
   space(names: readonly MeasureName[]): number {
     const last = this.chunks.at(-1)
-    return last === undefined || last.names.length < names.length ? 0 : CHUNK_ROWS - this.used
+    const fits = last !== undefined && names.every((name) => last.names.includes(name))
+    return fits ? CHUNK_ROWS - this.used : 0
   }
 
   /** Adds an empty chunk. Returns its bytes. */

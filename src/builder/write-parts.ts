@@ -165,10 +165,12 @@ async function writeMonths(
     doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
       doubt('twice', `${mentioned.get(id)?.identifier ?? ''} at ${timestampText(time)}`, rows)
-    countSuspect(readings, (id, reason, count) => {
-      const buoy = mentioned.get(id)
-      if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)
-    })
+    for (const table of [readings, weather]) {
+      countSuspect(table, (id, reason, count) => {
+        const buoy = mentioned.get(id)
+        if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)
+      })
+    }
     const written: PartEntry[] = []
     for (const [kind, table] of [
       ['readings', readings],

@@ -15,7 +15,7 @@ import type {
   SearchPlacesAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
-import { SWELL_NAMES } from '../sea/columns.ts'
+import { SWELL_NAMES, WEATHER_NAMES } from '../sea/columns.ts'
 import { ageText, DAY, HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'
 import { Type } from '../system/schema.ts'
@@ -32,8 +32,10 @@ const MOST_ROWS = 200
 const MOST_PLACES = 3
 
 const FIELDS = Object.values(WIRE_NAMES)
-/** Parts of the sea, which few buoys tell apart: left out of a reading without them. */
+/** Parts of the sea, which few buoys tell apart. */
 const PARTS = new Set(SWELL_NAMES.map((name) => WIRE_NAMES[name]))
+/** Left out of a reading without them. */
+const RARE = new Set([...PARTS, ...WEATHER_NAMES.map((name) => WIRE_NAMES[name])])
 const INCLUDE = EXTRA_GROUPS.join(',')
 const INSTRUCTIONS =
   'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
@@ -104,7 +106,7 @@ function aged(buoy: WithReading, now: number): object {
   const reading = buoy.last_reading as { readonly [field: string]: unknown } | null | undefined
   if (reading === null || reading === undefined) return buoy
   const { epoch } = parseTimestamp(String(reading['time']))!
-  const shown = FIELDS.filter((field) => !PARTS.has(field) || (reading[field] ?? null) !== null)
+  const shown = FIELDS.filter((field) => !RARE.has(field) || (reading[field] ?? null) !== null)
   const measured = Object.fromEntries(shown.map((field) => [field, reading[field] ?? null]))
   return {
     ...buoy,
@@ -196,7 +198,7 @@ const findBuoys = defined({
 })
 
 const latestReadings = defined({
-  description: 'The newest reading of several buoys: waves, water temperature and wind.',
+  description: 'The newest reading of several buoys: waves, water temperature, wind and weather.',
   input: object({ ids: Type.Array(BUOY, { minItems: 1, maxItems: MOST_BUOYS }) }),
   async answer({ ids }, call, now) {
     const { buoys, missing_ids: missing } = await lastReadings(call, ids)
@@ -288,7 +290,10 @@ const conditions = defined({
     time: optional(time('UTC, such as 2026-03-27T09:00:00Z; default: now')),
   }),
   async answer(asked, call) {
-    const data = await call.data<ConditionsAnswer>('/conditions', { ...asked, include: 'model' })
+    const data = await call.data<ConditionsAnswer>('/conditions', {
+      ...asked,
+      include: 'model,weather',
+    })
     const { forecast, reading, tide } = data
     const { credits = [] } = reading.exists ? await aboutBuoy(call, reading.buoy.id) : {}
     const notes = []
@@ -385,6 +390,10 @@ const UNITS: { readonly [ending: string]: string } = {
   period: 's',
   direction: '°',
   temperature: '°C',
+  dew_point: '°C',
+  pressure: 'hPa',
+  humidity: '%',
+  visibility: 'km',
   speed: 'km/h',
   energy: 'kJ/m',
 }

@@ -1,7 +1,7 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
 import type { JsonWriter } from './json-writer.ts'
 import { Literal, type TextTable } from './literals.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './number-text.ts'
+import { codeTexts } from './number-text.ts'
 import type { CodeColumn, Column, WordColumn } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
@@ -43,12 +43,10 @@ export function cellBytes(column: Column): number {
 }
 
 /** The texts of a measure's codes, and their lengths; CSV has no text for the missing code. */
-function textsOf(
-  { scale, signed }: CodeColumn,
-  isCsv: boolean,
-): { words: Float64Array; lengths: Uint8Array } {
+function textsOf(column: CodeColumn, isCsv: boolean): { words: Float64Array; lengths: Uint8Array } {
+  const { scale, signed } = column
   if (signed && scale !== 100) throw new Error(`no texts of signed codes in ${scale} per unit`)
-  const table = signed ? SIGNED_HUNDREDTHS : scale === 1000 ? THOUSANDTHS : HUNDREDTHS
+  const table = codeTexts(column)
   if (!isCsv) return table
   let lengths = csvLengths.get(table)
   if (lengths === undefined) {

@@ -1,5 +1,5 @@
 /** Numbers, codes of measured columns and compass points as text, a few digits a store. */
-import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import { type Measure, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { TextTable, wordsOf } from './literals.ts'
 import { civilFromDays, DAY, MINUTE } from '../sea/time.ts'
 
@@ -111,6 +111,17 @@ export const HUNDREDTHS = TextTable.shared('texts of hundredths', 65536, writeHu
 export const SIGNED_HUNDREDTHS = TextTable.shared('texts of signed hundredths', 65536, (view, at, bits) =>
   writeSignedHundredths(view, at, (bits << 16) >> 16),
 )
+/** Unsigned columns of tenths (pressure). */
+const TENTHS = TextTable.shared('texts of tenths', 65536, (view, at, code) =>
+  code === MISSING_U16 ? writeNull(view, at) : writePositive(view, at, code * 10),
+)
+
+/** The texts of a column's codes, by their 16 bits. */
+export function codeTexts({ scale, signed }: Pick<Measure, 'scale' | 'signed'>): TextTable {
+  if (signed) return SIGNED_HUNDREDTHS
+  if (scale === 10) return TENTHS
+  return scale === 1000 ? THOUSANDTHS : HUNDREDTHS
+}
 
 // Dates and times.
 const Z = 0x5a

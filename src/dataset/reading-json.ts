@@ -1,6 +1,7 @@
 /** The Reading: its ids, and its bytes as an answer of its own. */
-import { MEASURE_NAMES, type MeasureName, MEASURES, SWELL_NAMES } from '../sea/columns.ts'
+import { MEASURE_NAMES, type MeasureName, MEASURES, SWELL_NAMES, WEATHER_NAMES } from '../sea/columns.ts'
 import {
+  codeTexts,
   COMPASS_TEXT,
   compassIndex,
   FOUR_DIGITS,
@@ -32,14 +33,20 @@ export const WIRE_NAMES: { readonly [name in MeasureName]: string } = {
   windWaveHeight: 'wind_wave_height',
   windWavePeriod: 'wind_wave_period',
   windWaveDirection: 'wind_wave_direction',
+  airTemperature: 'air_temperature',
+  dewPoint: 'dew_point',
+  pressure: 'pressure',
+  humidity: 'humidity',
+  visibility: 'visibility',
 }
 
 /** What `include` may name, and the measures that each adds to a reading, in the order of `EXTRAS`. */
-export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell'] as const
+export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell', 'weather'] as const
 const EXTRAS: readonly [group: (typeof EXTRA_GROUPS)[number], measures: readonly MeasureName[]][] = [
   ['peak_period', ['peakPeriod']],
   ['wind', ['windSpeed', 'windDirection', 'gustSpeed']],
   ['swell', SWELL_NAMES],
+  ['weather', WEATHER_NAMES],
 ]
 
 /** The measures that `included`, bits by `EXTRA_GROUPS`, adds to a reading. */
@@ -289,7 +296,7 @@ const EXTRA_LITERALS = new Map(
 )
 
 /** More than all that `include` can add to a reading takes. */
-const EXTRA_BYTES = 320
+const EXTRA_BYTES = 480
 
 /** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
 export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
@@ -298,7 +305,7 @@ export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number,
   for (const name of extraMeasures(included)) {
     const { codes, mask } = measures[name]
     out.literal(EXTRA_LITERALS.get(name)!)
-    out.entry(MEASURES[name].scale === 1000 ? THOUSANDTHS : HUNDREDTHS, codes[row & mask])
+    out.entry(codeTexts(MEASURES[name]), codes[row & mask] & 0xffff)
   }
   out.text('}')
 }

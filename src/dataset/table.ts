@@ -18,7 +18,7 @@ interface Named {
 /** A measure's code, in `scale` codes per unit: the missing code is that of `sea/columns.ts`. */
 export interface CodeColumn extends Named {
   readonly kind: 'code'
-  readonly scale: 1000 | 100
+  readonly scale: 1000 | 100 | 10
   readonly signed: boolean
   value(row: number): number
 }

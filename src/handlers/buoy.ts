@@ -1,5 +1,7 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; adds `country` and `dtz`. */
 import { addExtras, EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
+import type { MonthRows, Segments } from '../index/segments.ts'
+import { type MeasureName, MEASURES, WEATHER_MEASURES } from '../sea/columns.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -24,7 +26,7 @@ export const getBuoy = operation({
     include: wordSet({
       values: [...EXTRA_GROUPS, 'available', 'credit'],
       description:
-        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
+        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
     }),
   },
   refusal: 'bad_request',
@@ -44,6 +46,7 @@ export const getBuoy = operation({
   tables: { formats: FORMATS, isList: false },
 })
 
+const WEATHER = 1 << EXTRA_GROUPS.indexOf('weather')
 const AVAILABLE = 1 << EXTRA_GROUPS.length
 const CREDIT = AVAILABLE << 1
 /** Room to begin with; it grows. */
@@ -51,6 +54,7 @@ const TEXT_BYTES = 1024
 
 interface Detail {
   last_reading: object | null
+  last_weather?: object | null
   available?: object
   credit?: string | null
   licence?: string | null
@@ -75,6 +79,40 @@ function availableIn(dataset: Dataset, ordinal: number): object {
   return available
 }
 
+interface Newest {
+  readonly measures: MonthRows['measures']
+  readonly row: number
+  readonly time: number
+}
+
+/** The newest row of a buoy; null where it has none. */
+function newestOf(segments: Segments, ordinal: number): Newest | null {
+  const last = segments.first[ordinal + 1] - 1
+  if (last < segments.first[ordinal]) return null
+  const { time, measures } = segments.months[segments.month[last]]
+  const row = segments.to[last] - 1
+  return { measures, row, time: time[row] }
+}
+
+/** The value of a measure in a row; null where it is missing. */
+function valueIn({ measures, row }: Newest, name: MeasureName): number | null {
+  const { codes, mask } = measures[name]
+  const code = codes[row & mask]
+  return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
+}
+
+/** The newest row of weather of a buoy with readings, where the last of these does not say as much. */
+function lastWeather({ readings, weather }: Dataset, ordinal: number): object | null {
+  const newest = newestOf(weather, ordinal)
+  const reading = newestOf(readings, ordinal)
+  if (newest === null || reading === null) return null
+  const adds = (name: MeasureName): boolean =>
+    valueIn(newest, name) !== null && valueIn(reading, name) === null
+  if (newest.time < reading.time && !WEATHER_MEASURES.some(adds)) return null
+  const values = WEATHER_MEASURES.map((name) => [WIRE_NAMES[name], valueIn(newest, name)])
+  return { time: timestampText(newest.time), ...Object.fromEntries(values) }
+}
+
 /** `data` with what `included` names. */
 function moreText({ dataset, fragments }: View, ordinal: number, included: number): string {
   const { readings } = dataset
@@ -91,6 +129,7 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
     const { uuid: _, ...extras } = JSON.parse(writer.textOf(start, writer.at)) as { uuid: null }
     buoy.last_reading = { ...buoy.last_reading, ...extras }
   }
+  if ((included & WEATHER) !== 0) buoy.last_weather = lastWeather(dataset, ordinal)
   if ((included & AVAILABLE) !== 0) {
     buoy.available = availableIn(dataset, ordinal)
   }

@@ -15,7 +15,7 @@ import {
   type MeasureName,
   type ForecastName,
 } from '../sea/columns.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
+import { codeTexts, HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/fragments.ts'
@@ -34,9 +34,9 @@ const parameters = {
     description: "Last moment, included; default three days after the snapshot's time. At most 31 days.",
   }),
   include: wordSet({
-    values: ['measures', 'swell'],
+    values: ['measures', 'swell', 'weather'],
     description:
-      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone.',
+      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea; with `weather` air temperature, dew point, pressure, humidity and visibility. Without it the answer has the usual arrays alone.',
   }),
   optimized: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
@@ -71,9 +71,8 @@ interface ChartArray {
 const beginOf = (name: string): Literal => new Literal(`],"${name}":[`)
 
 function measured(name: string, from: MeasureName, label: string, field: string | null = null): ChartArray {
-  const { unit, scale, signed } = MEASURES[from]
-  const texts = signed ? SIGNED_HUNDREDTHS : scale === 1000 ? THOUSANDTHS : HUNDREDTHS
-  return { name, label, unit, field, from, texts, begin: beginOf(name) }
+  const { unit } = MEASURES[from]
+  return { name, label, unit, field, from, texts: codeTexts(MEASURES[from]), begin: beginOf(name) }
 }
 
 function hourly(name: string, forecast: ForecastName | null, label: string): ChartArray {
@@ -118,9 +117,15 @@ const SWELL_ARRAYS = [
   measured('wind_wave_period', 'windWavePeriod', 'Period of the wind sea'),
   measured('wind_wave_direction', 'windWaveDirection', 'Direction that wind sea comes from'),
 ]
-/** Bits of `include`. */
-const WITH_MEASURES = 1
-const WITH_SWELL = 2
+const WEATHER_ARRAYS = [
+  measured('air_temperature', 'airTemperature', 'Air temperature'),
+  measured('dew_point', 'dewPoint', 'Dew point'),
+  measured('pressure', 'pressure', 'Air pressure at sea level'),
+  measured('humidity', 'humidity', 'Relative humidity'),
+  measured('visibility', 'visibility', 'Visibility'),
+]
+/** The arrays that each word of `include` adds, in the order of its bits. */
+const ADDED_ARRAYS = [MEASURE_ARRAYS, SWELL_ARRAYS, WEATHER_ARRAYS]
 
 const BUOY = new Literal('{"buoy":')
 /** The text before the times, for as many arrays as an answer has. */
@@ -132,12 +137,8 @@ const fieldsText = (arrays: readonly ChartArray[]): Literal => {
   return new Literal(`,"fields":${text},"time":[`)
 }
 /** The arrays of an answer, its arrays at full hours, and their `fields`, by the bits of `include`. */
-const SHAPES = Array.from({ length: WITH_MEASURES + WITH_SWELL + 1 }, (_, included) => {
-  const arrays = [
-    ...ARRAYS,
-    ...((included & WITH_MEASURES) === 0 ? [] : MEASURE_ARRAYS),
-    ...((included & WITH_SWELL) === 0 ? [] : SWELL_ARRAYS),
-  ]
+const SHAPES = Array.from({ length: 1 << ADDED_ARRAYS.length }, (_, included) => {
+  const arrays = [...ARRAYS, ...ADDED_ARRAYS.filter((_added, bit) => ((included >> bit) & 1) === 1).flat()]
   const series = arrays.flatMap(({ from }) => (typeof from === 'string' ? [] : [from]))
   return { arrays, series, fields: fieldsText(arrays) }
 })

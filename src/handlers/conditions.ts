@@ -12,9 +12,9 @@ import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { choice, integer, number, type QueryOf, timestamp } from '../operation/parameters.ts'
+import { integer, number, type QueryOf, timestamp, wordSet } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
-import { waveEnergy } from '../dataset/reading-json.ts'
+import { addExtras, EXTRA_GROUPS, waveEnergy } from '../dataset/reading-json.ts'
 import { type OpenedFragments, writeNearest, writeLocation } from '../dataset/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
@@ -31,6 +31,10 @@ const NEARBY_KM = 150
 /** More than an answer takes without the texts of its buoys and its harbour. */
 const ANSWER_BYTES = 4096
 
+/** Bits of `include`. */
+export const WITH_MODEL = 1
+export const WITH_WEATHER = 2
+
 const parameters = {
   lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
   lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
@@ -40,9 +44,10 @@ const parameters = {
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'A named place; adds `spot` and `nearby` to the answer.',
   }),
-  include: choice({
-    values: ['model'],
-    description: 'Adds `forecast_model` and `forecast_credit` to `metadata`: where the forecast comes from.',
+  include: wordSet({
+    values: ['model', 'weather'],
+    description:
+      'More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`.',
   }),
 }
 
@@ -71,7 +76,8 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   writeLocation(writer, lat, lng)
   if (point === -1) writer.literal(NO_FORECAST)
   else writeForecast(writer, forecast!, point, time)
-  const readingTime = writeReading(view, lat, lng, time)
+  const included = query.include ?? 0
+  const readingTime = writeReading(view, lat, lng, time, (included & WITH_WEATHER) !== 0)
   writer.ensure(ANSWER_BYTES)
   const harbour = tides?.nearest(lat, lng) ?? -1
   if (harbour === -1) writer.literal(NO_TIDE)
@@ -87,7 +93,7 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   else view.fragments.tideSource.write(tides!.columns.credit[harbour])
   // The credit may have been of any length.
   writer.ensure(ANSWER_BYTES)
-  if (query.include === 'model') writeModel(writer, forecast, point)
+  if ((included & WITH_MODEL) !== 0) writeModel(writer, forecast, point)
   writer.literal(UNITS)
   if (spot !== null) writeSpot(view, spot)
   writer.literal(END)
@@ -202,7 +208,13 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
  * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has a fresh one, or
  * else one within reach of `time`. @returns its time, or −1 when there is none
  */
-function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
+function writeReading(
+  { dataset, fragments }: View,
+  lat: number,
+  lng: number,
+  time: number,
+  hasWeather: boolean,
+): number {
   const { asOf, catalog, readings, near } = dataset
   const physical = near.nearest(
     lat,
@@ -217,7 +229,10 @@ function writeReading({ dataset, fragments }: View, lat: number, lng: number, ti
     for (const { ordinal, km } of physical) {
       const row = readings.closestRowWithin(ordinal, time, seconds)
       if (row === -1) continue
-      return writeFoundReading(readings.months[readings.month[readings.found]], fragments, ordinal, row, km)
+      const month = readings.months[readings.month[readings.found]]
+      const found = writeFoundReading(month, fragments, ordinal, row, km)
+      if (hasWeather) addWeather(fragments.writer, month, row)
+      return found
     }
   }
   fragments.writer.literal(NO_READING)
@@ -255,6 +270,11 @@ function writeFoundReading(
   writer.hundredthsCode(Math.round(km * 100))
   writer.literal(READING_END)
   return time[row]
+}
+
+/** Adds the members to the reading that was written last. */
+function addWeather(writer: JsonWriter, month: MonthRows, row: number): void {
+  addExtras(writer, month, row, 1 << EXTRA_GROUPS.indexOf('weather'))
 }
 
 /** The next extreme decides whether the water rises or falls: at a high or low water its slope is 0. */

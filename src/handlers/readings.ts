@@ -32,6 +32,11 @@ export const parameters = {
     default: 'desc',
     description: 'By time, oldest or newest first.',
   }),
+  rows: choice({
+    values: ['readings', 'all'],
+    default: 'readings',
+    description: 'With `all` also the rows of weather without waves, whose heights are null.',
+  }),
   ...pageParameters(20, MAX_PER_PAGE),
   include,
   ...bucketParameters,
@@ -143,6 +148,7 @@ export const listReadings = operation({
   errors: ['resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId]) {
     const ordinal = requireBuoy(view, buoyId)
+    if (query.rows === 'all') return 'long'
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
     const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query)

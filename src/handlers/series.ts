@@ -27,7 +27,7 @@ import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { type ApiError, refused } from '../operation/errors.ts'
 import { type LongJson, operation, requireBuoy } from '../operation/operation.ts'
 import { choice, integer, type QueryOf, zoneName } from '../operation/parameters.ts'
-import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
+import { COMMON_NAMES, type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import type { Network } from '../sea/records.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 
@@ -42,6 +42,11 @@ export const METRICS = {
   wind_speed: 'windSpeed',
   wind_direction: 'windDirection',
   gust_speed: 'gustSpeed',
+  air_temperature: 'airTemperature',
+  dew_point: 'dewPoint',
+  pressure: 'pressure',
+  humidity: 'humidity',
+  visibility: 'visibility',
 } as const satisfies { [metric: string]: MeasureName }
 
 export type Metric = keyof typeof METRICS
@@ -96,10 +101,11 @@ export const parameters = {
 type Query = QueryOf<typeof parameters>
 
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
+const USUAL_METRICS = METRIC_NAMES.filter((name) => COMMON_NAMES.some((usual) => usual === METRICS[name]))
 
 /** What buoys of a network have by its kind; others of them may have more. */
 const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
-  national: METRIC_NAMES,
+  national: USUAL_METRICS,
   coastal: WAVE_METRICS,
   satellite: WAVE_METRICS,
 }
@@ -124,7 +130,8 @@ export function askedOf(view: View, query: Query, buoyId: string): AskedSeries {
   let lists: ReturnType<SeriesLists> | null = null
   const rows = (): ReturnType<SeriesLists> =>
     (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure)))
-  const known = { aggregates: dataset.aggregates, ordinal }
+  const isAggregated = COMMON_NAMES.some((name) => name === measure.name)
+  const known = isAggregated ? { aggregates: dataset.aggregates, ordinal } : null
   return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
 }
 

@@ -8,7 +8,7 @@ import type { Steps } from '../system/steps.ts'
 
 export interface Latest {
   /** A bit for each measure in the buoy's newest reading, in the order of `MEASURE_NAMES`. */
-  readonly has: Uint16Array
+  readonly has: Uint32Array
   /** Time of the buoy's newest reading, epoch seconds; −1 without one. */
   readonly time: Float64Array
   /**
@@ -27,7 +27,7 @@ const BUOYS_PER_STEP = 16
 /** @param source ordinal of each buoy's source */
 export function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
   const count = readings.first.length - 1
-  const has = new Uint16Array(count)
+  const has = new Uint32Array(count)
   const time = new Float64Array(count).fill(-1)
   const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)
   for (let ordinal = 0; ordinal < count; ordinal++) {

@@ -16,27 +16,31 @@ export function isDirection(measure: Measure): boolean {
 
 /** The statistic of the first `n` codes in hundredths of the unit, rounded once from the exact fraction. */
 export function hundredths(codes: Int32Array, n: number, aggregation: Aggregation, scale: number): number {
-  // Codes in a hundredth of the unit: 10 or 1.
-  const finer = scale / 100
+  // Codes in a hundredth of the unit, 10 or 1, or of a coarser measure the hundredths in a code: all stay
+  // whole.
+  const finer = Math.max(1, scale / 100)
+  const coarser = Math.max(1, 100 / scale)
   switch (aggregation) {
     case 'median': {
       const upper = select(codes, n, n >> 1)
-      return n % 2 === 1 ? quotient(upper, finer) : quotient(upper + greatest(codes, n >> 1), 2 * finer)
+      return n % 2 === 1
+        ? quotient(upper * coarser, finer)
+        : quotient((upper + greatest(codes, n >> 1)) * coarser, 2 * finer)
     }
     case 'avg': {
       let sum = 0
       for (let i = 0; i < n; i++) sum += codes[i]
-      return quotient(sum, n * finer)
+      return quotient(sum * coarser, n * finer)
     }
     case 'min': {
       let least = codes[0]
       for (let i = 1; i < n; i++) {
         if (codes[i] < least) least = codes[i]
       }
-      return quotient(least, finer)
+      return quotient(least * coarser, finer)
     }
     case 'max':
-      return quotient(greatest(codes, n), finer)
+      return quotient(greatest(codes, n) * coarser, finer)
   }
 }
 

@@ -4,10 +4,13 @@
  */
 import { buoyBeside, type BuoyItem, buoyRows, passColumns, passLine } from '../dataset/buoy-table.ts'
 import { matchingBuoys } from '../operation/filters.ts'
+import { WIRE_NAMES } from '../dataset/reading-json.ts'
+import { MEASURES, WEATHER_NAMES } from '../sea/columns.ts'
 import { allRows, number, type Table } from '../dataset/table.ts'
 import { type LongJson, requireBuoy, tablePage } from '../operation/operation.ts'
 import { type parameters as buoysParameters, perPageOf } from '../handlers/buoys.ts'
 import { chartArrays } from '../handlers/chart.ts'
+import { WITH_MODEL, WITH_WEATHER } from '../handlers/conditions.ts'
 import { ARRAYS } from '../handlers/forecast.ts'
 import { type parameters as passesParameters, passesOf } from '../handlers/satellite-passes.ts'
 import { askedOf, type parameters as seriesParameters, seriesJson } from '../handlers/series.ts'
@@ -166,15 +169,20 @@ const COLUMNS: readonly RecordColumn[] = [
   ...columnsOf('units', 'height text, speed text'),
 ]
 const MODEL_COLUMNS = columnsOf('metadata', 'forecast_model text, forecast_credit text')
+const WEATHER_COLUMNS = columnsOf(
+  'reading',
+  WEATHER_NAMES.map((name) => `${WIRE_NAMES[name]} ${MEASURES[name].unit}`).join(', '),
+)
 const SPOT_COLUMNS = columnsOf('spot', 'id integer, name text, lat degree, lng degree')
 
 /** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
 function conditionsTable(request: MakeRequest): Table {
   const data = dataOf(request)
-  const { lat, lng } = request.query as { lat: number; lng: number }
+  const { lat, lng, include = 0 } = request.query as { lat: number; lng: number; include?: number }
   const columns = [
     ...COLUMNS,
-    ...(request.query.include === 'model' ? MODEL_COLUMNS : []),
+    ...((include & WITH_MODEL) === 0 ? [] : MODEL_COLUMNS),
+    ...((include & WITH_WEATHER) === 0 ? [] : WEATHER_COLUMNS),
     ...(data.spot === undefined ? [] : SPOT_COLUMNS),
   ]
   return recordTable([data], columns, {

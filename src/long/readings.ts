@@ -16,6 +16,8 @@ import type { Column, Table } from '../dataset/table.ts'
 import { DAY, endOf, timestampText } from '../sea/time.ts'
 import { zone } from '../sea/zones.ts'
 import { bucketColumns, type BucketSpan, bucketSpans, type Span } from './buckets.ts'
+import { mergedRows } from '../index/merged-rows.ts'
+import type { Segments } from '../index/segments.ts'
 import type { MakeRequest } from './maker.ts'
 
 type Query = QueryOf<typeof bucketParameters> & {
@@ -31,9 +33,16 @@ interface Range {
   readonly end: number
 }
 
-/** The requested rows, and the cursor at which columns of readings read. */
-function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, perPage: number) {
-  const { readings, catalog } = dataset
+/** The requested rows, those of `readings`, and the cursor at which columns of readings read. */
+function rowsOf(
+  dataset: Dataset,
+  readings: Segments,
+  query: Query,
+  range: Range,
+  isWhole: boolean,
+  perPage: number,
+) {
+  const { catalog } = dataset
   const { bucket, aggregation, timezone = zone('UTC')!, include } = query
   const isAscending = query.order === 'asc'
   const asked = bucket === undefined ? null : { ...range, bucket, aggregation, zone: timezone }
@@ -83,6 +92,9 @@ function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, 
   }
 }
 
+/** Rows without waves are no readings: the list of those keeps its type. */
+const ALL_ROWS = { key: 'rows', none: '"readings":[],' }
+
 export function readingsTable({
   view,
   query,
@@ -92,11 +104,22 @@ export function readingsTable({
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
   const { catalog } = dataset
-  const { first, end, oldest, newest } = positionsOf(dataset.readings, ordinal, query)
+  const hasWeather = query.rows === 'all'
+  if (hasWeather && query.bucket !== undefined) {
+    const problem = 'does not go with bucket. Allowed: readings, or series for buckets of weather'
+    throw refused('rows', problem, 'validation_failed')
+  }
+  // A station that has never measured waves is no buoy, whatever else it measures.
+  const hasReadings = dataset.readings.count(ordinal) > 0
+  const rows =
+    hasWeather && hasReadings ? mergedRows([dataset.readings, dataset.weather], ordinal) : dataset.readings
+  const { first, end, oldest, newest } = positionsOf(rows, ordinal, query)
   const spans = first < end ? [{ ordinal, first, end }] : []
   const range = { spans, start: oldest ?? 0, end: newest ?? 0 }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
-  const { cursor, columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
+  const made = rowsOf(dataset, rows, query, range, isWhole, perPage)
+  const { cursor, columns, beside, table } = made
+  const list = hasWeather ? ALL_ROWS : made.list
   const { lat, lng, id, names } = catalog
   const common = [lat[ordinal], lng[ordinal], id[ordinal], csvText(names[ordinal])].join()
   const start = timeText(oldest)
@@ -105,7 +128,9 @@ export function readingsTable({
     ...table,
     columns: [...columns, ...beside],
     // It writes the usual members of readings and no others.
-    ...(query.include === undefined && query.bucket === undefined && { bulk: csvReadings(cursor, common) }),
+    ...(query.include === undefined &&
+      query.bucket === undefined &&
+      !hasWeather && { bulk: csvReadings(cursor, common) }),
     about: { buoy: catalog.slugs[ordinal], ...table.about },
     name: [catalog.slugs[ordinal], list.key, start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
       .filter((part) => part !== '')
@@ -137,7 +162,8 @@ export function readingsOfBuoysTable({ view, query, isWhole }: MakeRequest<typeo
   const { dataset } = view
   const found = find(dataset, query)
   const perPage = Math.min(query.per_page, MAX_OF_BUOYS)
-  const { columns, beside, list, ordinals, table } = rowsOf(dataset, query, found, isWhole, perPage)
+  const { readings } = dataset
+  const { columns, beside, list, ordinals, table } = rowsOf(dataset, readings, query, found, isWhole, perPage)
   const [start, end] = [found.start, found.end].map((epoch) => timestampText(epoch))
   return {
     ...table,

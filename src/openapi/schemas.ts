@@ -125,12 +125,29 @@ function swellOf(when: string): Properties {
     wind_wave_direction: orNull(degrees(`${when}direction the wind sea comes from`)),
   }
 }
+function windOf(when: string): Properties {
+  return {
+    wind_speed: orNull(speed(`${when}speed of the wind`)),
+    wind_direction: orNull(degrees(`${when}direction the wind comes from`)),
+    gust_speed: orNull(speed(`${when}speed of gusts`)),
+  }
+}
+function weatherOf(when: string): Properties {
+  return {
+    air_temperature: orNull(measure('°C', `${when}temperature of the air`)),
+    dew_point: orNull(measure('°C', `${when}dew point`)),
+    pressure: orNull(measure('hPa', `${when}air pressure at sea level`)),
+    humidity: orNull(
+      measure('%', `${when}relative humidity; sensors exceed 100 in fog`, { minimum: 0, maximum: 105 }),
+    ),
+    visibility: orNull(measure('km', `${when}visibility. Sensors of many buoys end at 2.96`, { minimum: 0 })),
+  }
+}
 const extras = {
   peak_period: orNull(seconds('With `include=peak_period`: period at the peak of the spectrum')),
-  wind_speed: orNull(speed('With `include=wind`: speed of the wind')),
-  wind_direction: orNull(degrees('With `include=wind`: direction the wind comes from')),
-  gust_speed: orNull(speed('With `include=wind`: speed of gusts')),
+  ...windOf('With `include=wind`: '),
   ...swellOf('With `include=swell`: '),
+  ...weatherOf('With `include=weather`: '),
 }
 const rights = {
   credit: orNull(text("With `include=credit`: the credit line that the data's owner asks for.")),
@@ -200,6 +217,7 @@ const MEASURE_ARRAYS = {
   forecast_wave_direction: orNull(degrees('Forecast of the direction that waves come from, at full hours')),
 }
 const SWELL_ARRAYS = swellOf('Of the sea in two parts: ')
+const WEATHER_ARRAYS = weatherOf('Of the air: ')
 const chartArrays = (arrays: Properties, when: string): Properties =>
   each(arrays, (item) => list(item, `${String(item.description)} As long as \`time\`.${when}`))
 const chartFields = (arrays: Properties): Properties =>
@@ -248,6 +266,14 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     buoy_id: natural('The buoy that measured it.'),
     ...optional(extras),
   }),
+  RowOfBuoy: object(
+    'A row of a buoy: a reading, or weather at a time without waves, of which heights are `null`.',
+    {
+      ...reading,
+      significient_height: orNull(measured.significient_height),
+      ...optional(extras),
+    },
+  ),
   ReadingBucket: object(
     'The readings of a bucket, by `aggregation`; directions by their circular mean, in whole degrees.',
     {
@@ -281,7 +307,22 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   Buoy: object('A buoy in a list.', membersOf(ITEMS.list)),
   BuoyDetail: object('Everything about a buoy.', {
     ...membersOf(ITEMS.detail),
-    ...optional({ available: spans, ...rights }),
+    ...optional({
+      last_weather: {
+        ...orNull(
+          object('With `include=weather`: the newest row without waves.', {
+            time: time('When it was measured'),
+            water_temperature: measured.water_temperature,
+            ...windOf(''),
+            ...weatherOf(''),
+          }),
+        ),
+        description:
+          'With `include=weather`: the newest row without waves; `null` unless it is newer than the last reading or has a value that the reading lacks.',
+      },
+      available: spans,
+      ...rights,
+    }),
   }),
   BuoySearchItem: object('A buoy that a search found.', membersOf(ITEMS.search)),
   NearestBuoy: object('A buoy and its distance.', {
@@ -319,7 +360,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   }),
   FieldsOfChart: object('What each array of the chart holds.', {
     ...chartFields(CHART_ARRAYS),
-    ...optional(chartFields({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS })),
+    ...optional(chartFields({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS, ...WEATHER_ARRAYS })),
   }),
   ChartField: object('What one array holds.', {
     label: text('Label for people.'),
@@ -337,6 +378,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     ...optional({
       ...chartArrays(MEASURE_ARRAYS, ' Only with `include=measures`.'),
       ...chartArrays(SWELL_ARRAYS, ' Only with `include=swell`.'),
+      ...chartArrays(WEATHER_ARRAYS, ' Only with `include=weather`.'),
     }),
   }),
   Season: object(
@@ -434,6 +476,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         name,
         distance_km: distance('Distance of the buoy from the point'),
       }),
+      ...optional(weatherOf('With `include=weather`: ')),
     },
   ),
   NoConditionsReading: object('No reading was found.', {
@@ -740,7 +783,10 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       buoy: ref('BuoySummary'),
       readings: list(ref('Reading'), 'The readings of this page.'),
       count: count('Readings, or buckets, that match, over all pages.'),
-      ...optional(buckets),
+      ...optional({
+        rows: list(ref('RowOfBuoy'), 'With `rows=all`: the rows of this page; `readings` is empty then.'),
+        ...buckets,
+      }),
     }),
     meta: pagedMeta({
       date_range: object(

@@ -23,7 +23,7 @@ export type Codes = Uint16Array | Int16Array
 export interface Measure {
   /** Name in code; `dataset/reading-json.ts` has the wire's spelling. */
   readonly name: MeasureName
-  readonly unit: 'm' | 's' | 'degree' | '°C' | 'km/h'
+  readonly unit: 'm' | 's' | 'degree' | '°C' | 'km/h' | 'hPa' | '%' | 'km'
   /** Codes per unit. */
   readonly scale: number
   readonly signed: boolean
@@ -56,10 +56,41 @@ export const SWELL_NAMES = [
   'windWaveDirection',
 ] as const
 
+/** The air over the sea, which many sources measure at more times than the waves. */
+export const WEATHER_NAMES = ['airTemperature', 'dewPoint', 'pressure', 'humidity', 'visibility'] as const
+
+/** The measures of a row without a significant height. */
+export const WEATHER_MEASURES = [
+  'waterTemperature',
+  'windSpeed',
+  'windDirection',
+  'gustSpeed',
+  ...WEATHER_NAMES,
+] as const
+
 /** In the order of the columns in a part. */
-export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES] as const
+export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES, ...WEATHER_NAMES] as const
 
 export type MeasureName = (typeof MEASURE_NAMES)[number]
+
+/**
+ * What rows may have, by whether they have swell and weather: one list for each, so that lists can be
+ * compared.
+ */
+const ROW_NAMES: readonly (readonly MeasureName[])[] = [
+  COMMON_NAMES,
+  [...COMMON_NAMES, ...SWELL_NAMES],
+  [...COMMON_NAMES, ...WEATHER_NAMES],
+  MEASURE_NAMES,
+]
+
+/**
+ * The measures that rows need columns for: the common ones, and each of the other groups of which `has` knows
+ * one.
+ */
+export function rowNames(has: (name: MeasureName) => boolean): readonly MeasureName[] {
+  return ROW_NAMES[Number(SWELL_NAMES.some(has)) + 2 * Number(WEATHER_NAMES.some(has))]
+}
 
 const unsigned = { signed: false, missing: MISSING_U16 } as const
 const signed = { signed: true, missing: MISSING_I16 } as const
@@ -86,6 +117,13 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   windWaveHeight: { name: 'windWaveHeight', ...height },
   windWavePeriod: { name: 'windWavePeriod', ...period },
   windWaveDirection: { name: 'windWaveDirection', ...direction },
+  airTemperature: { name: 'airTemperature', unit: '°C', scale: 100, min: -60, max: 60, ...signed },
+  dewPoint: { name: 'dewPoint', unit: '°C', scale: 100, min: -60, max: 45, ...signed },
+  // At sea level. Barometers are read to a tenth; hundredths would not fit into 16 bits.
+  pressure: { name: 'pressure', unit: 'hPa', scale: 10, min: 850, max: 1090, ...unsigned },
+  // Sensors exceed 100 in fog.
+  humidity: { name: 'humidity', unit: '%', scale: 100, min: 0, max: 105, ...unsigned },
+  visibility: { name: 'visibility', unit: 'km', scale: 100, min: 0, max: 100, ...unsigned },
 }
 
 /** The quantities of a forecast at each point and hour. */

@@ -1,13 +1,5 @@
 /** Rows on their way from a source to the snapshot, and the codes of their values. */
-import {
-  COMMON_NAMES,
-  MEASURE_NAMES,
-  MEASURES,
-  SWELL_NAMES,
-  type Codes,
-  type Measure,
-  type MeasureName,
-} from './columns.ts'
+import { MEASURE_NAMES, MEASURES, rowNames, type Codes, type Measure, type MeasureName } from './columns.ts'
 
 /** The code of "nothing was measured", outside of every measure's limits, in signed columns too. */
 export const NO_CODE = -0x8000
@@ -107,10 +99,9 @@ export class RowBatch {
     this.length = from
   }
 
-  /** The measures that rows may have; swell and wind sea only if a row has them. */
+  /** The measures that rows may have: those of swell and of weather only if a row has one. */
   names(): readonly MeasureName[] {
-    const hasSwell = SWELL_NAMES.some((name) => hasValue(this.columns[name], MEASURES[name], this.length))
-    return hasSwell ? MEASURE_NAMES : COMMON_NAMES
+    return rowNames((name) => hasValue(this.columns[name], MEASURES[name], this.length))
   }
 
   #grow(): void {

@@ -46,6 +46,9 @@ const MAX_TIMES = 4_000_000
 /** Values of one variable over all depths. */
 const MAX_VALUES = 20_000_000
 
+/** In words, or in a standard name. */
+const AT_SEA_LEVEL = /\bat[ _](?:mean[ _])?sea[ _]level|_at_(?:mean_)?sea_level/i
+
 export const CMEMS_OPTIONS = object({
   /** Measures by the names of variables, before all other rules. */
   columns: Type.Optional(named(Type.Enum([...MEASURE_NAMES, 'none']), { maxProperties: 100 })),
@@ -58,6 +61,8 @@ interface Quantity {
   readonly variables: readonly (readonly [name: string, standardName: string])[]
   /** Standard names that fit the variables, as a pattern. */
   readonly fits: string
+  /** Variables that count only where their file says that they are at sea level. */
+  readonly ifAtSeaLevel?: readonly string[]
   /** Depth of the best measurement and the deepest that counts, m: a thermocline may be between. */
   readonly depth: number
   readonly deepest?: number
@@ -299,8 +304,14 @@ function readRows(
       const shown = cleanName(name).slice(0, 60)
       const standardName = names.get(name) ?? ''
       const variable = file.read(name, { rank: 2, maxValues: MAX_VALUES })
+      const isNamed = Object.hasOwn(columns, name)
+      const described = `${standardName} ${variable.text('long_name')}`
+      if (!isNamed && quantity.ifAtSeaLevel?.includes(name) === true && !AT_SEA_LEVEL.test(described)) {
+        doubt('notAtSeaLevel', `${shown} with ${described.trim().slice(0, 100)}`, times.length)
+        continue
+      }
       const isDirection = /direction$/i.test(quantity.measure)
-      const isOwn = OWN_NAMES.has(name) && !Object.hasOwn(columns, name)
+      const isOwn = OWN_NAMES.has(name) && !isNamed
       const words = standardName || variable.text('long_name')
       const isTurned = isDirection && !isOwn && saysGoesTo(words)
       const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo: isTurned })

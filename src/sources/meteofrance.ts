@@ -1,7 +1,7 @@
 /**
  * Météo-France's marine observations, a file a day: `marine.20241209.csv` or `bouees.20241209.csv`. `period`
- * is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, times UTC, `mq` is
- * missing.
+ * is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, the pressure at sea
+ * level in pascals, the visibility in metres, times UTC, `mq` is missing.
  */
 import { openText } from './reading/text-table.ts'
 import type { FileReport, OpenSource } from './source.ts'
@@ -18,6 +18,11 @@ const COLUMNS: TableSpec = {
     windSpeed: { at: 'ff', unit: 'm/s' },
     windDirection: { at: 'dd', unit: 'degree' },
     gustSpeed: { at: 'rafper', unit: 'm/s' },
+    airTemperature: { at: 't', unit: 'K' },
+    dewPoint: { at: 'td', unit: 'K' },
+    pressure: { at: 'pmer', unit: 'Pa' },
+    humidity: { at: 'u', unit: '%' },
+    visibility: { at: 'vv', unit: 'm' },
   },
 }
 

@@ -13,7 +13,7 @@ export interface Rows {
   places: ([number, number] | null)[] | null
 }
 
-const LISTS = ['buckets', 'readings', 'buoys', 'satellite_passes', 'satellites', 'countries']
+const LISTS = ['buckets', 'rows', 'readings', 'buoys', 'satellite_passes', 'satellites', 'countries']
 
 /**
  * The rows of the body of a success; null where the operation has no table. `idOf`: of the buoy that is asked
@@ -51,7 +51,7 @@ export function rowsOf(operation: string, body: JsonObject, idOf: () => number):
   const key = LISTS.find((name) => name in data)
   if (key === undefined) return null
   const items = data[key] as JsonObject[]
-  if (key === 'readings' || key === 'buckets') {
+  if (key === 'readings' || key === 'rows' || key === 'buckets') {
     const id = buoy === undefined ? 0 : idOf()
     const known = (data.buoys ?? []) as JsonObject[]
     const buoys = items.map((item) => buoy ?? known.find((one) => one.id === item.buoy_id)!)

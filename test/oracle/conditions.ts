@@ -22,6 +22,9 @@ import {
   SAME_KM,
   success,
   SWELL_FIELDS,
+  WEATHER_FIELDS,
+  extras,
+  MEASURE_OF,
   wordsOf,
   type Answer,
   type Check,
@@ -170,6 +173,7 @@ export function chart(buoys: Known[], question: Asked, world: World): Answer {
         forecast_wave_direction: ofForecast('wave_direction'),
       }),
       ...(parts.includes('swell') && columnsOf(SWELL_FIELDS)),
+      ...(parts.includes('weather') && columnsOf(WEATHER_FIELDS)),
     },
     {},
     unsure,
@@ -223,6 +227,7 @@ const tideOf = (harbour: Harbour | null, time: number): Expected => {
 export function conditions(buoys: Known[], { parameters }: Asked, world: World): Answer {
   const place = { lat: Number(parameters.get('lat')), lng: Number(parameters.get('lng')) }
   const time = Math.floor(instant(parameters.get('time')!, false, NaN))
+  const parts = wordsOf(parameters.get('include'))
   const spotId = parameters.get('spot_id')
   const spot = world.spots.find(({ id }) => id === Number(spotId)) ?? null
   if (spotId !== undefined && spot === null) return failure(404)
@@ -265,13 +270,14 @@ export function conditions(buoys: Known[], { parameters }: Asked, world: World):
             time: isoTime(found.reading.time),
             wave_energy: energy(found.reading.significantHeight, found.reading.period),
             buoy: { id: found.buoy.id, name: found.buoy.record.name, distance_km: about(found.km, 2) },
+            ...extras(parts, (field) => found.reading[MEASURE_OF[field]]),
           },
     tide: tideOf(harbour.item, time),
     metadata: {
       forecast_updated_at: forecast.item === null ? null : isoTime(forecast.item.run),
       reading_age_minutes: found === null ? null : about((time - found.reading.time) / 60, 0),
       tide_source: harbour.item?.credit ?? null,
-      ...(parameters.get('include') === 'model' && {
+      ...(parts.includes('model') && {
         forecast_model: forecast.item?.model || null,
         forecast_credit: null,
       }),

@@ -11,6 +11,7 @@ import {
   type WorldBuoy,
   type WorldRow,
 } from './world.ts'
+import { emptyRow } from './plans.ts'
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -301,7 +302,9 @@ export const MEASURE_OF: { [field: string]: keyof Measures } = Object.fromEntrie
     measure,
   ]),
 )
-export const SWELL_FIELDS = (Object.keys(COLUMNS) as Column[]).slice(-6)
+const COLUMN_NAMES = Object.keys(COLUMNS) as Column[]
+export const WEATHER_FIELDS = COLUMN_NAMES.slice(-5)
+export const SWELL_FIELDS = COLUMN_NAMES.slice(-11, -5)
 
 /** What `include` adds, of any values. */
 export function extras<T extends Expected>(
@@ -312,11 +315,47 @@ export function extras<T extends Expected>(
     ...(included.includes('peak_period') ? ['peak_period'] : []),
     ...(included.includes('wind') ? ['wind_speed', 'wind_direction', 'gust_speed'] : []),
     ...(included.includes('swell') ? SWELL_FIELDS : []),
+    ...(included.includes('weather') ? WEATHER_FIELDS : []),
   ]
   return Object.fromEntries(fields.map((field) => [field, of(field)]))
 }
 
-export function fullReading(buoy: Known, row: Reading, included: readonly string[]): JsonObject {
+/** The measures of a row without a significant height. */
+const OF_WEATHER = [
+  'waterTemperature',
+  'windSpeed',
+  'windDirection',
+  'gustSpeed',
+  ...WEATHER_FIELDS.map((field) => COLUMNS[field]),
+] as const
+
+/**
+ * The rows without waves that have anything, without what describes waves; of a buoy that has ever measured
+ * waves.
+ */
+export function weatherOf({ rows, readings }: Known): WorldRow[] {
+  if (readings.length === 0) return []
+  return rows
+    .filter((row) => row.significantHeight === null && OF_WEATHER.some((measure) => row[measure] !== null))
+    .map((row) => {
+      const kept = OF_WEATHER.map((measure) => [measure, row[measure]])
+      return { ...emptyRow(row.time), ...Object.fromEntries(kept) } as WorldRow
+    })
+}
+
+/** The newest row of weather, unless the last reading is newer and has all that it has. */
+export function lastWeather(buoy: Known): JsonObject | null {
+  const { newest: reading } = buoy
+  const newest = weatherOf(buoy).at(-1)
+  if (newest === undefined) return null
+  const isKnown = OF_WEATHER.every((measure) => newest[measure] === null || reading?.[measure] != null)
+  if (reading !== null && newest.time < reading.time && isKnown) return null
+  const fields = Object.entries(MEASURE_OF).filter(([, measure]) => OF_WEATHER.some((one) => one === measure))
+  const values = fields.map(([field, measure]): [string, Json] => [field, newest[measure]])
+  return { time: isoTime(newest.time), ...Object.fromEntries(values) }
+}
+
+export function fullReading(buoy: Known, row: WorldRow, included: readonly string[]): JsonObject {
   return {
     id: readingId(buoy.id, row.time),
     uuid: uuidOf(buoy.id, row.time),

@@ -22,6 +22,7 @@ import {
   isoTime,
   knownBuoys,
   lastReading,
+  lastWeather,
   MEASURE_OF,
   namedPlace,
   nearestItem,
@@ -41,6 +42,7 @@ import {
   type Asked,
   type Ranked,
   type Reading,
+  weatherOf,
 } from './known.ts'
 import { bucketsOf, isTooMany, series } from './series.ts'
 import { looserRanks } from './spelling.ts'
@@ -253,7 +255,10 @@ function list(buoys: Known[], { parameters }: Asked, world: World): Answer {
 function availableOf({ rows, readings }: Known): JsonObject {
   return Object.fromEntries(
     Object.entries(MEASURE_OF).flatMap(([field, measure]) => {
-      const those: WorldRow[] = /^(wind_(speed|direction)|gust|water)/.test(field) ? rows : readings
+      const those: WorldRow[] =
+        /^(wind_(speed|direction)|gust|water|air|dew|pressure|humidity|visibility)/.test(field)
+          ? rows
+          : readings
       const times = those.filter((row) => row[measure] !== null).map(({ time }) => time)
       if (times.length === 0) return []
       return [[field, { first: isoTime(Math.min(...times)), last: isoTime(Math.max(...times)) }]]
@@ -271,6 +276,7 @@ function detail(buoys: Known[], { buoyId, parameters }: Asked): Answer {
       ...listItem(buoy, included),
       country: buoy.countryName,
       dtz: buoy.record.timezone,
+      ...(included.includes('weather') && { last_weather: lastWeather(buoy) }),
       ...(included.includes('available') && { available: availableOf(buoy) }),
     },
   })
@@ -377,14 +383,19 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
   const { parameters } = question
   const buoy = find(buoys, question.buoyId)
   if (buoy === undefined) return failure(404)
+  const isAll = parameters.get('rows') === 'all'
+  if (isAll && parameters.has('bucket')) return failure(422, ['rows'])
   const date = parameters.get('date')
   const timestamp = parameters.get('timestamp')
   const startText = parameters.get('start_date')
   const endText = parameters.get('end_date')
   const ranges = [date, timestamp, startText ?? endText].filter((text) => text !== undefined)
   if (ranges.length > 1) return failure(422, ['date', 'timestamp', 'start_date', 'end_date'])
-  let start = buoy.readings[0]?.time ?? null
-  let end = buoy.newest?.time ?? null
+  const all: WorldRow[] = isAll
+    ? [...buoy.readings, ...weatherOf(buoy)].toSorted((a, b) => a.time - b.time)
+    : buoy.readings
+  let start = all[0]?.time ?? null
+  let end = all.at(-1)?.time ?? null
   if (date !== undefined) [start, end] = [dayStart(date), dayStart(date) + DAY - 1]
   if (timestamp !== undefined) [start, end] = [Number(timestamp) - 5400, Number(timestamp) + 5400]
   if (startText !== undefined) start = instant(startText, false, asOf)
@@ -392,7 +403,7 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
   if (startText !== undefined && endText !== undefined && start > end!) {
     return failure(422, ['start_date', 'end_date'])
   }
-  const found = buoy.readings.filter(({ time }) => time >= start && time <= end!)
+  const found = all.filter(({ time }) => time >= start && time <= end!)
   if (
     parameters.has('bucket') &&
     isTooMany(parameters.get('bucket')!, end! - start, Math.min(1, found.length))
@@ -413,7 +424,7 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
 }
 
 /** Readings of a buoy, or their buckets, in the order asked for; each is made where a page has it. */
-function rowsOf(buoy: Known, found: readonly Reading[], parameters: Parameters): (() => ExpectedObject)[] {
+function rowsOf(buoy: Known, found: readonly WorldRow[], parameters: Parameters): (() => ExpectedObject)[] {
   const rows = parameters.has('bucket')
     ? bucketsOf(found, parameters).map((row) => () => row)
     : found.map((row) => () => fullReading(buoy, row, includedIn(parameters)))
@@ -421,8 +432,10 @@ function rowsOf(buoy: Known, found: readonly Reading[], parameters: Parameters):
 }
 
 const made = (rows: (() => ExpectedObject)[]): ExpectedObject[] => rows.map((make) => make())
-const listOf = (rows: ExpectedObject[], parameters: Parameters): ExpectedObject =>
-  parameters.has('bucket') ? { readings: [], buckets: rows } : { readings: rows }
+function listOf(rows: ExpectedObject[], parameters: Parameters): ExpectedObject {
+  if (parameters.has('bucket')) return { readings: [], buckets: rows }
+  return parameters.get('rows') === 'all' ? { readings: [], rows } : { readings: rows }
+}
 
 // Operation 17.
 function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer {

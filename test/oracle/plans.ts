@@ -16,6 +16,11 @@ export const COLUMNS = {
   wind_wave_height: 'windWaveHeight',
   wind_wave_period: 'windWavePeriod',
   wind_wave_direction: 'windWaveDirection',
+  air_temperature: 'airTemperature',
+  dew_point: 'dewPoint',
+  pressure: 'pressure',
+  humidity: 'humidity',
+  visibility: 'visibility',
 } as const
 export type Column = keyof typeof COLUMNS
 type Measure = (typeof COLUMNS)[Column]
@@ -77,6 +82,8 @@ export const NO_SWELL = without(
   'windWaveDirection',
 )
 
+export const NO_WEATHER = without('airTemperature', 'dewPoint', 'pressure', 'humidity', 'visibility')
+
 export const emptyRow = (time: number): WorldRow => ({ time, ...without(...Object.values(COLUMNS)) })
 
 /** A row with all measures, of which only the height matters. */
@@ -98,6 +105,11 @@ export function fullRow(time: number, height: number): WorldRow {
     windWaveHeight: 0.4,
     windWavePeriod: 4.1,
     windWaveDirection: 22.5,
+    airTemperature: -1.25,
+    dewPoint: -3.4,
+    pressure: 987.6,
+    humidity: 100.5,
+    visibility: 2.96,
   }
 }
 

@@ -4,7 +4,14 @@
  * parameter from the description.
  */
 import * as fc from 'fast-check'
-import { knownBuoys, MEASURE_OF, type Known, type Operation, type Question } from './oracle.ts'
+import {
+  knownBuoys,
+  MEASURE_OF,
+  WEATHER_FIELDS,
+  type Known,
+  type Operation,
+  type Question,
+} from './oracle.ts'
 import type { Place, World } from './world.ts'
 
 export interface ApiRequest {
@@ -122,7 +129,7 @@ const latest = all(
     2,
   ),
 )
-const extras = maybe('include', someOf(['wind', 'peak_period', 'swell']), 2)
+const extras = maybe('include', someOf(['wind', 'peak_period', 'swell', 'weather']), 2)
 const ZONES = [
   ...'UTC Europe/Paris America/St_Johns Asia/Kathmandu Etc/GMT+5 Etc/GMT-14'.split(' '),
   ...'Africa/Casablanca Asia/Beirut America/Havana Australia/Lord_Howe'.split(' '),
@@ -277,13 +284,22 @@ function timesOf({ asOf, forecasts }: World, readings: fc.Arbitrary<number>) {
 
 const asked = (operation: Operation, url: string): ApiRequest => {
   const { pathname, searchParams } = new URL(url, 'http://host')
-  const [, buoyId] = /^\/buoys\/([^/]+)\//.exec(pathname) ?? []
+  const [, buoyId] = /^\/buoys\/([^/]+)/.exec(pathname) ?? []
   return { url, question: { operation, buoyId, parameters: new Map(searchParams) } }
 }
 
 /** Asked in every run of a made-up world, since chance finds them too seldom. */
 export const ALWAYS: { readonly [operation in Operation]?: readonly ApiRequest[] } = {
-  readings: [asked('readings', '/buoys/nice/readings?bucket=1mo')],
+  readings: [
+    asked('readings', '/buoys/nice/readings?bucket=1mo'),
+    asked('readings', '/buoys/half-without-waves/readings?rows=all&include=weather,wind&per_page=100'),
+    asked('readings', '/buoys/half-without-waves/readings?rows=all&bucket=1h'),
+    asked('readings', '/buoys/wind-only/readings?rows=all&include=wind&order=asc'),
+  ],
+  detail: ['half-without-waves', 'wind-tail', 'wind-only', 'never-spoke'].map((slug) =>
+    asked('detail', `/buoys/${slug}?include=weather`),
+  ),
+  conditions: [asked('conditions', '/conditions?lat=33.2&lng=-75&include=weather,model&time=now')],
   // The longest text that is searched for in other spellings, and one that is longer.
   search: [62, 63].map((waves) =>
     asked('search', `/buoys/search?query=tw${encodeURIComponent('🌊'.repeat(waves))}in`),
@@ -291,7 +307,7 @@ export const ALWAYS: { readonly [operation in Operation]?: readonly ApiRequest[]
   chart: [
     asked(
       'chart',
-      '/buoys/east-hatteras/readings/chart?start_date=now-31d&end_date=now&include=measures,swell',
+      '/buoys/east-hatteras/readings/chart?start_date=now-31d&end_date=now&include=measures,swell,weather',
     ),
   ],
 }
@@ -375,7 +391,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
 
   const parts: { readonly [operation in Operation]: readonly [path: Path | string, ...parts: Parts[]] } = {
     list: ['/buoys', filters, maybe('active_only', booleans), extras, page, perPage],
-    detail: [paths(''), maybe('include', someOf(['wind', 'peak_period', 'swell', 'available']))],
+    detail: [paths(''), maybe('include', someOf(['wind', 'peak_period', 'swell', 'weather', 'available']))],
     last_readings: ['/buoys/last_readings', ids, maybe('limit', integers(1, 100, 3, 50, 99))],
     search: [
       '/buoys/search',
@@ -400,6 +416,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       fc.oneof({ weight: 3, arbitrary: paths('/readings') }, paths('/readings', often)),
       rangeOfOne,
       rows,
+      maybe('rows', fc.constantFrom('all', 'all', 'readings'), 3),
     ],
     readings_of: ['/readings', filters, fc.oneof(none, none, ids), range, rows],
     readings_search: [
@@ -413,7 +430,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       paths('/readings/chart', spoken),
       maybe('optimized', booleans, 2),
       maybe('debug', booleans, 2),
-      maybe('include', someOf(['measures', 'swell'])),
+      maybe('include', someOf(['measures', 'swell', 'weather'])),
       fc.oneof(none, { weight: 3, arbitrary: chartRanges(times.text) }),
     ],
     series: seriesParts(paths, buoys),
@@ -422,7 +439,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       places.position,
       given('time', times.sea, TIME_WRITERS),
       maybe('spot_id', spotId, 3),
-      maybe('include', fc.constant('model')),
+      maybe('include', someOf(['model', 'weather'])),
     ],
     forecast: [
       '/forecast',
@@ -651,7 +668,7 @@ function seriesParts(
   const tail = '/readings/series'
   return [
     long.length === 0 ? paths(tail) : fc.oneof(paths(tail), paths(tail, long)),
-    given('metric', fc.constantFrom(...Object.keys(MEASURE_OF).slice(0, -6))),
+    given('metric', fc.constantFrom(...Object.keys(MEASURE_OF).slice(0, -11), ...WEATHER_FIELDS)),
     maybe('bucket', fc.constantFrom('day', '1d', 'week', 'hour', '1h'), 8),
     maybe('aggregation', fc.constantFrom('median', 'avg', 'mean', 'min', 'max'), 8),
     fc.oneof({ weight: 5, arbitrary: none }, { weight: 5, arbitrary: season }, impossible),

@@ -10,13 +10,13 @@ import {
   MEASURE_OF,
   numberOr,
   success,
+  WEATHER_FIELDS,
   wordsOf,
   type Answer,
   type Expected,
   type ExpectedObject,
   type Known,
   type Asked,
-  type Reading,
 } from './known.ts'
 import type { World, WorldRow } from './world.ts'
 
@@ -209,7 +209,8 @@ export function series(buoys: Known[], question: Asked, { asOf, sources }: World
   const [wave, circular] = [OF_WAVES.has(metric), metric.endsWith('direction')]
   const isMeasured = buoy.rows.some((row) => row[measure] !== null)
   const network = sources.find(({ name }) => name === buoy.record.source)?.network
-  if (!wave && network !== 'national' && !isMeasured) return failure(422, ['metric'])
+  const isUsual = network === 'national' && !WEATHER_FIELDS.some((field) => field === metric)
+  if (!wave && !isUsual && !isMeasured) return failure(422, ['metric'])
   const asked = parameters.get('bucket') ?? 'day'
   const bucket = { '1h': 'hour', '1d': 'day' }[asked] ?? asked
   const aggregation = (parameters.get('aggregation') ?? 'median').replace('mean', 'avg')
@@ -338,11 +339,11 @@ export function isTooMany(bucket: string, seconds: number, buoys: number): boole
 }
 
 /** Readings by the bucket in which the clock of the zone shows their time, oldest first. */
-export function bucketsOf(readings: readonly Reading[], parameters: Asked['parameters']): ExpectedObject[] {
+export function bucketsOf(readings: readonly WorldRow[], parameters: Asked['parameters']): ExpectedObject[] {
   const zone = parameters.get('timezone') ?? 'UTC'
   const bucket = parameters.get('bucket')!
   const aggregation = (parameters.get('aggregation') ?? 'mean').replace('mean', 'avg')
-  const buckets = new Map<string, { start: number; rows: Reading[] }>()
+  const buckets = new Map<string, { start: number; rows: WorldRow[] }>()
   for (const reading of readings) {
     const { serial, hour } = localAt(zone, reading.time)
     const { year, month } = dateOf(serial)

@@ -15,6 +15,7 @@ import {
   fullRow,
   MINUTE,
   NO_SWELL,
+  NO_WEATHER,
   NO_WIND,
   SPECIAL_PLANS,
   type Every,
@@ -304,7 +305,7 @@ function rowsOf(source: string, pattern: Every, asOf: number, chance: Chance): W
       .map((time) => ({
         ...rollRow(time, chance),
         ...(isWavesOnly && NO_WIND),
-        ...(source === 'Candhis' && NO_SWELL),
+        ...(source === 'Candhis' && { ...NO_SWELL, ...NO_WEATHER }),
       }))
   )
 }
@@ -328,6 +329,20 @@ function rollRow(time: number, chance: Chance): WorldRow {
     windDirection: maybe(0.8, upTo(359, 0)),
     gustSpeed: maybe(0.5, upTo(150, 1)),
     ...rollSwell(new Chance(time + Math.round(height * 1000))),
+    ...rollWeather(new Chance(time + Math.round(height * 100))),
+  }
+}
+
+function rollWeather(chance: Chance): typeof NO_WEATHER {
+  if (chance.percent(30)) return NO_WEATHER
+  const number = (least: number, most: number, digits: number): number | null =>
+    chance.percent(15) ? null : Number((least + chance.next() * (most - least)).toFixed(digits))
+  return {
+    airTemperature: number(-30, 40, 1),
+    dewPoint: number(-40, 30, 2),
+    pressure: number(851, 1089, 1),
+    humidity: number(2, 105, 0),
+    visibility: number(0, 99, 2),
   }
 }
 

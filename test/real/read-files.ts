@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { testUnless } from '../programs.ts'
-import { NO_SWELL } from '../oracle/plans.ts'
+import { NO_SWELL, NO_WEATHER } from '../oracle/plans.ts'
 import type { WorldBuoy, WorldRow } from '../oracle/world.ts'
 
 /** Where the real files of the networks lie, which are not part of the repository. */
@@ -152,12 +152,14 @@ function readNdbc(folder: string): BuoyWithoutPlace[] {
 /** The archive marks a missing value by nines, as many as its column is wide. */
 function isArchiveMissing(column: string, text: string): boolean {
   const value = Number(text)
-  if (['WDIR', 'MWD', 'WTMP'].includes(column)) return value === 999
+  if (column === 'PRES') return value === 9999
+  if (['WDIR', 'MWD', 'WTMP', 'ATMP', 'DEWP'].includes(column)) return value === 999
   return value === 99
 }
 
-const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST']
-const RENAMED: { [old: string]: string } = { '#YY': 'YY', YYYY: 'YY', WD: 'WDIR' }
+const WEATHER = ['ATMP', 'DEWP', 'PRES', 'VIS']
+const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST', ...WEATHER]
+const RENAMED: { [old: string]: string } = { '#YY': 'YY', YYYY: 'YY', WD: 'WDIR', BAR: 'PRES' }
 
 /** The lines of all stations of a folder, each time of a station once. */
 function readStationFiles(
@@ -175,6 +177,7 @@ function readStationFiles(
     stations.set(identifier, known)
     const [header, ...body] = linesOf(join(folder, file))
     const labels = header.split(/\s+/).map((label) => RENAMED[label] ?? label)
+    const isNautical = body[0].startsWith('#') && body[0].split(/\s+/)[labels.indexOf('VIS')] === 'nmi'
     for (const line of body) {
       if (line.startsWith('#')) continue
       const cells = line.split(/\s+/)
@@ -191,7 +194,8 @@ function readStationFiles(
       const values: StationLine['values'] = {}
       for (const column of COLUMNS) {
         const text = cell(column)
-        values[column] = isMissing(column, text) ? null : numberOf(text, file)
+        const isUnknown = column === 'VIS' && !isNautical
+        values[column] = isUnknown || isMissing(column, text) ? null : numberOf(text, file)
       }
       if (values['DPD'] === 0) values['DPD'] = null
       known.set(time / 1000, { time: time / 1000, values })
@@ -210,8 +214,8 @@ function numberOf(text: string, file: string): number {
  * Many stations send a wave sample twice, at first without its dominant period. In time order, a run of lines
  * with waves, each at most ten minutes after the one before and all within twenty of the first, with the same
  * WVHT, APD and MWD and one DPD at most, is one sample. Its first line stands for it, with what that lacks
- * from the first of the others that has it. Without APD there are no repeats. The other lines keep their wind
- * and water temperature.
+ * from the first of the others that has it, weather excepted. Without APD there are no repeats. The other
+ * lines keep their wind and water temperature.
  */
 function withoutRepeats(lines: StationLine[]): WorldRow[] {
   const ordered = lines.toSorted((a, b) => a.time - b.time)
@@ -233,7 +237,8 @@ function withoutRepeats(lines: StationLine[]): WorldRow[] {
     runs.map((run) => {
       const values: StationLine['values'] = {}
       for (const column of COLUMNS) {
-        values[column] = run.map((line) => line.values[column]).find((value) => value !== null) ?? null
+        const lines = WEATHER.includes(column) ? run.slice(0, 1) : run
+        values[column] = lines.map((line) => line.values[column]).find((value) => value !== null) ?? null
       }
       return [run[0], { time: run[0].time, values }]
     }),
@@ -278,6 +283,11 @@ function rowOf(line: StationLine, isSample: boolean): WorldRow {
     windDirection: value('WDIR'),
     gustSpeed: kilometresAnHour(value('GST')),
     ...NO_SWELL,
+    airTemperature: value('ATMP'),
+    dewPoint: value('DEWP'),
+    pressure: value('PRES'),
+    humidity: null,
+    visibility: value('VIS') === null ? null : Math.round(value('VIS')! * 185.2) / 100,
   }
 }
 
@@ -356,6 +366,7 @@ function readCampaign(path: string, labels: typeof ARCHIVE_LABELS): WorldRow[] {
       windDirection: null,
       gustSpeed: null,
       ...NO_SWELL,
+      ...NO_WEATHER,
     }
   })
 }

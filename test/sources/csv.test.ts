@@ -109,7 +109,8 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'buoys.csv:14 a quote is not closed',
     'header.csv:1 column 4 of the header is not one of source, identifier, time, significant_height, maximum_height, ' +
       'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, ' +
-      'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction',
+      'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, ' +
+      'air_temperature, dew_point, pressure, humidity, visibility',
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
       (line) =>

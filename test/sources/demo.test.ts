@@ -149,7 +149,7 @@ test('The demo makes the rows, passes, forecasts and harbours that it made when 
   const thousandths = (_: string, value: unknown): unknown =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value
   hash.update(JSON.stringify([demo.passes, demo.forecasts, demo.harbours], thousandths))
-  assert.equal(hash.digest('hex').slice(0, 16), '73a8e5bfc065a6fd')
+  assert.equal(hash.digest('hex').slice(0, 16), 'ced8caea825ae6a9')
 })
 
 test('The scale generator makes the bytes that it made when this test was written, and others with another seed.', async () => {

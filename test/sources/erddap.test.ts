@@ -235,7 +235,7 @@ test('Answers without rows count as empty, errors and other files are reported',
     'e.json': '{"table":{"columnNames":["time"]}}',
     'f.json': '{"table":',
     'g.csv': 'station,hs\n,m\nA,1\n',
-    'h.csv': 'time,air_temperature\nUTC,celsius\n2024-01-01T00:00:00Z,1\n',
+    'h.csv': 'time,salinity\nUTC,1e-3\n2024-01-01T00:00:00Z,1\n',
     'k.json': `{"a":${'['.repeat(100)}`,
     'info.csv': 'a,b\n,\n',
   })

@@ -42,8 +42,8 @@ const GENERATIONS: [path: string, content: string | Uint8Array, rows: string[], 
 76 01 01 03 034 06.7 99.0 03.80 14.30 08.00 360 1022.3  00.9 -01.7 999.0 99.0
 `,
     [
-      '1976-01-01T00:00:00Z 4.1 - - - - - 22.32 - -',
-      '1976-01-01T03:00:00Z 3.8 - 14.3 14.3 0 -1.7 24.12 34 -',
+      '1976-01-01T00:00:00Z 4.1 - - - - - 22.32 - - | 1.1 - 1021.8 - -',
+      '1976-01-01T03:00:00Z 3.8 - 14.3 14.3 0 -1.7 24.12 34 - | 0.9 - 1022.3 - -',
     ],
     'to 1998: two-digit years, no minutes',
   ],
@@ -51,7 +51,7 @@ const GENERATIONS: [path: string, content: string | Uint8Array, rows: string[], 
     'stdmet/wpow1h1999.txt',
     'YYYY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\r\n' +
       '1999 01 01 00  69  4.5  6.1 99.00 99.00 99.00 999 1021.6   7.6 999.0   4.8 99.0\r\n',
-    ['1999-01-01T00:00:00Z - - - - - - 16.2 69 21.96'],
+    ['1999-01-01T00:00:00Z - - - - - - 16.2 69 21.96 | 7.6 4.8 1021.6 - -'],
     '1999: four-digit years, CRLF',
   ],
   [
@@ -59,7 +59,7 @@ const GENERATIONS: [path: string, content: string | Uint8Array, rows: string[], 
     gzipSync(`YYYY MM DD hh  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
 2004 01 01 00  16  2.5  2.9  0.64 10.81  6.56 999 1026.9  23.1  22.9  16.9 99.0 99.00
 `),
-    ['2004-01-01T00:00:00Z 0.64 - 10.81 10.81 - 22.9 9 16 10.44'],
+    ['2004-01-01T00:00:00Z 0.64 - 10.81 10.81 - 22.9 9 16 10.44 | 23.1 16.9 1026.9 - -'],
     '2000 to 2004: with TIDE, gzip',
   ],
   [
@@ -89,9 +89,9 @@ test('In the archive each column has its own missing marker, and the marker of o
 `,
   )
   assert.deepEqual(rows, [
-    '2006-01-01T00:00:00Z 9.99 - 9.9 9.9 99 9.9 - 99 35.64',
-    '2006-01-01T01:00:00Z - - - - - - 3.6 - -',
-    '2006-01-01T02:00:00Z 1 - - - - - - 1 -',
+    '2006-01-01T00:00:00Z 9.99 - 9.9 9.9 99 9.9 - 99 35.64 | 1 1 999 - -',
+    '2006-01-01T01:00:00Z - - - - - - 3.6 - - | 1 1 999 - -',
+    '2006-01-01T02:00:00Z 1 - - - - - - 1 - | 1 1 999 - -',
   ])
 })
 
@@ -117,7 +117,8 @@ test('Real-time rows come in order of time, MM is missing, and a row with an ave
   )
   assert.deepEqual(rows, [
     '2023-09-28T15:10:00Z 2.5 - 8 8 95 - - - -',
-    '2023-09-28T16:10:00Z 2.6 - - - 0 24.4 39.6 110 50.4',
+    '2023-09-28T16:00:00Z - - - - - - - - - | 20.1 18 1013.2 - -',
+    '2023-09-28T16:10:00Z 2.6 - - - 0 24.4 39.6 110 50.4 | 20.1 18 1013.2 - -',
     '2023-09-28T16:20:00Z - - - - - - 39.96 110 -',
   ])
 })
@@ -382,7 +383,12 @@ test('Monthly files of the archive are read, in stdmet and in its folders of mon
   })
   const { rows, doubts, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(doubts, ['files or folders are not read × 1: stdmet/Nov/index.html'])
+  assert.equal(doubts[0], 'files or folders are not read × 1: stdmet/Nov/index.html')
+  assert.match(
+    doubts[1],
+    /^a column of weather whose unit is not the usual one is left out × 6: 41001m2023\.txt: VIS in no unit,/,
+  )
+  assert.equal(doubts.length, 2)
   const heights = (key: string) => rows.get(key)?.map(({ significantHeight }) => significantHeight)
   assert.deepEqual(heights('41001/0'), [1.2, 1.3, 2, 2.1])
   assert.deepEqual(heights('WPOW1/0'), [0.4])
@@ -404,7 +410,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   ])
   assert.deepEqual(Object.fromEntries(skipped), {
     'WVHT outside 0 to 25 m': 1,
-    '99001: neither waves, wind nor water temperature': 1,
+    '99001: neither waves, water temperature nor weather': 1,
     '99001: no spectral wave summary': 1,
   })
   assert.equal(understood.get('99001.txt'), 3)
@@ -459,7 +465,7 @@ test('Nines are missing in every file, heights of 0 m between waves are garbled,
     '2023-09-28T20:30:00Z 0 - - - - - - - -',
   ])
   assert.deepEqual(Object.fromEntries(skipped), {
-    '41001: neither waves, wind nor water temperature': 1,
+    '41001: neither waves, water temperature nor weather': 1,
     '41001: waves garbled: a height of 0 m between waves': 2,
   })
 })
@@ -473,7 +479,7 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
     'activestations.xml': STATIONS,
     'latest_obs/latest_obs.txt': `${LATEST_HEADER}41001    34.000  -72.000 2023 09 28 16 20 110  11.0  14.0   MM   MM  MM  MM 1013.2  +0.6  20.1  24.4  18.0   MM     MM
 46QQQ   -33.500  179.250 2023 09 28 16 00  MM    MM    MM  2.6   10 6.2 360     MM    MM    MM    MM    MM   MM     MM
-44444    10.000  -20.000 2023 09 28 16 00  MM    MM    MM   MM   MM  MM  MM 1013.2    MM    MM    MM    MM   MM     MM
+44444    10.000  -20.000 2023 09 28 16 00  MM    MM    MM   MM   MM  MM  MM     MM  +0.3    MM    MM    MM   MM     MM
 55555    91.000  -20.000 2023 09 28 16 00  MM    MM    MM  1.0   MM  MM  MM     MM    MM    MM    MM    MM   MM     MM
 `,
     'latest_obs/history/latest_obs_1.txt.gz':
@@ -501,14 +507,14 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
   assert.deepEqual(rowLines(rows.get('41001/1')), [
     '2023-09-28T15:40:00Z 2.5 - 8 8 95 24.5 - - -',
     '2023-09-28T15:50:00Z - - - - - 24.5 - - -',
-    '2023-09-28T16:20:00Z 2.6 - 9 9 100 24.4 39.6 110 50.4',
+    '2023-09-28T16:20:00Z 2.6 - 9 9 100 24.4 39.6 110 50.4 | 20.1 18 1013.2 - -',
   ])
   assert.deepEqual(fieldsOf(rows.get('46QQQ/1'), 'time', 'direction'), [
     ['2023-09-28T14:00:00Z', 90],
     ['2023-09-28T16:00:00Z', 0],
   ])
   assert.deepEqual(Object.fromEntries(skipped), {
-    'neither waves, wind nor water temperature': 1,
+    'neither waves, water temperature nor weather': 1,
     '41001: waves repeat a sample': 1,
   })
   assert.deepEqual([understood.get('latest_obs.txt'), understood.get('latest_obs_1.txt.gz')], [3, 3])

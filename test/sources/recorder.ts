@@ -181,26 +181,34 @@ export async function recordSource(source: Source, maxBadShare = 1, most = Infin
   return recording
 }
 
+const SIGNED: ReadonlySet<string> = new Set(['waterTemperature', 'airTemperature', 'dewPoint'])
+
 function rowOf(batch: RowBatch, index: number): Row {
   const row: Row = { time: new Date(batch.time[index] * 1000).toISOString().replace('.000Z', 'Z') }
   for (const name of NAMES) {
     const code = batch.columns[name][index]
-    if (code !== (name === 'waterTemperature' ? -32_768 : 65_535)) row[name] = code / EXPECTED[name][0]
+    if (code !== (SIGNED.has(name) ? -32_768 : 65_535)) row[name] = code / EXPECTED[name][0]
   }
   return row
 }
 
 /**
  * A line for each row: its time, then its values in the order of `EXPECTED`, `-` for what is missing; those
- * of swell and wind sea where the row has one.
+ * of swell and wind sea, and those of weather after a bar, where the row has one.
  */
 export function rowLines(rows: readonly Row[] = []): string[] {
-  const common = NAMES.indexOf('swellHeight')
+  const [common, weather] = [NAMES.indexOf('swellHeight'), NAMES.indexOf('airTemperature')]
   return rows.map((row) => {
-    const hasSwell = NAMES.slice(common).some((name) => row[name] !== undefined)
-    return [row.time, ...NAMES.slice(0, hasSwell ? undefined : common).map((name) => row[name] ?? '-')].join(
-      ' ',
-    )
+    const textsOf = (from: number, to?: number): (string | number)[] =>
+      NAMES.slice(from, to).map((name) => row[name] ?? '-')
+    const [swell, air] = [textsOf(common, weather), textsOf(weather)]
+    const isGiven = (texts: readonly unknown[]): boolean => texts.some((text) => text !== '-')
+    return [
+      row.time,
+      ...textsOf(0, common),
+      ...(isGiven(swell) ? swell : []),
+      ...(isGiven(air) ? ['|', ...air] : []),
+    ].join(' ')
   })
 }
 

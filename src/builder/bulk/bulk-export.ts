@@ -5,7 +5,7 @@
  */
 import { readdirSync } from 'node:fs'
 import type { MonthRows } from '../../index/segments.ts'
-import { COMMON_NAMES, MEASURE_NAMES, SWELL_NAMES } from '../../sea/columns.ts'
+import { rowNames } from '../../sea/columns.ts'
 import { monthOf, monthText, timestampText } from '../../sea/time.ts'
 import { readCatalog } from '../../snapshot/catalog.ts'
 import {
@@ -55,7 +55,8 @@ export async function exportSnapshot({ dir, manifest, out, now }: ExportOptions)
     const readings = manifest.parts.filter(({ kind }) => kind === 'readings')
     readings.sort((a, b) => b.month! - a.month!)
     // All files have the same columns, since programs read them as one table.
-    const measures = readings.some((part) => hasSwell(dir, part)) ? MEASURE_NAMES : COMMON_NAMES
+    const present = new Set(readings.flatMap((part) => columnsIn(dir, part)))
+    const measures = rowNames((name) => present.has(name))
     const networks = networksOf(catalog, measures)
     const parts = new Map(readings.map((part) => [part.month!, part]))
     const basis = {
@@ -177,13 +178,12 @@ async function writeSpan(
   }
 }
 
-function hasSwell(dir: string, part: PartEntry): boolean {
+function columnsIn(dir: string, part: PartEntry): string[] {
   try {
-    const { columns } = readUnchecked(dir, part)
-    return SWELL_NAMES.some((name) => columns.has(name))
+    return [...readUnchecked(dir, part).columns.keys()]
   } catch (error) {
     // A fault of a part is reported when its rows are read, which checks all of it.
-    if (error instanceof SnapshotError) return false
+    if (error instanceof SnapshotError) return []
     throw error
   }
 }

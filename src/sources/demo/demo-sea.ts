@@ -88,6 +88,12 @@ export function seaAt(place: Place, seed: number): (time: number) => { [name in 
     const windWaveHeight = height * Math.sqrt(1 - swellShare)
     const windSpeed = climate.wind * Math.exp(0.3 * weather + 0.2 * breeze)
     const windDirection = wholeDegrees(climate.windFrom + 50 * breeze)
+    const waterTemperature = seasonal(climate.water, time, 58) - 0.7 * spell
+    // The sun stands highest at noon, and the air is warmest three hours later.
+    const afternoon = Math.cos(2 * Math.PI * (time / DAY + place.lng / 360 - 15 / 24))
+    const airTemperature = waterTemperature - 1 + 2 * breeze + 0.8 * afternoon
+    // Degrees by which the air would have to cool down for dew: each is some five per cent of humidity.
+    const dryness = 3 - 1.2 * weather
     return {
       significantHeight: height,
       maximumHeight: height * (1.6 + 0.15 * gusts),
@@ -95,7 +101,7 @@ export function seaAt(place: Place, seed: number): (time: number) => { [name in 
       period: period / 1.11,
       peakPeriod: period,
       direction,
-      waterTemperature: seasonal(climate.water, time, 58) - 0.7 * spell,
+      waterTemperature,
       windSpeed,
       windDirection,
       gustSpeed: windSpeed * (1.27 + 0.06 * gusts),
@@ -106,6 +112,12 @@ export function seaAt(place: Place, seed: number): (time: number) => { [name in 
       // A steepness 2πH/(gT²) of 0.04.
       windWavePeriod: Math.max(4 * Math.sqrt(windWaveHeight), 2),
       windWaveDirection: windDirection,
+      airTemperature,
+      dewPoint: airTemperature - dryness,
+      // High seas come with low pressure.
+      pressure: 1015 - 9 * weather - 2 * breeze,
+      humidity: 100 - 5 * dryness,
+      visibility: 2 + 4 * dryness,
     }
   }
 }
@@ -128,7 +140,7 @@ export interface Mooring extends Place {
 export interface Fleet {
   readonly moorings: readonly Mooring[]
   readonly seed: number
-  /** The first rows, and the first ones with swell and wind sea apart, epoch seconds. */
+  /** The first rows, and the first ones with swell and wind sea apart and with weather, epoch seconds. */
   readonly from: number
   readonly swellFrom: number
 }

@@ -3,6 +3,7 @@
  * their rows as codes.
  */
 import { BLANK, digitsAt, type Fields } from '../reading/fields.ts'
+import type { TakeDoubt } from '../reading/source-files.ts'
 import type { FileReport } from '../source.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { type MeasureName, MEASURES } from '../../sea/columns.ts'
@@ -23,7 +24,12 @@ interface Known {
   readonly missing?: readonly number[]
   /** Its cells are points of the compass. */
   readonly isPoint?: boolean
+  /** A column that is left out where its unit is another one: waves do not depend on it. */
+  readonly isWeather?: boolean
 }
+
+/** Annual files say statute miles in their row of units or nothing, and NDBC's manual nautical ones. */
+const VISIBILITY = 'VIS'
 
 /**
  * APD, the average period, serves only to compare samples; it stands in for the peak period, which NDBC does
@@ -38,12 +44,16 @@ const STANDARD: readonly Known[] = [
   { label: 'WDIR', name: 'windDirection', unit: 'degree', missing: [999] },
   { label: 'WSPD', name: 'windSpeed', unit: 'm/s', missing: [99] },
   { label: 'GST', name: 'gustSpeed', unit: 'm/s', missing: [99] },
+  { label: 'ATMP', name: 'airTemperature', unit: '°C', missing: [999], isWeather: true },
+  { label: 'DEWP', name: 'dewPoint', unit: '°C', missing: [999], isWeather: true },
+  { label: 'PRES', name: 'pressure', unit: 'hPa', missing: [9999], isWeather: true },
+  { label: VISIBILITY, name: 'visibility', unit: 'nmi', missing: [99], isWeather: true },
 ]
 /** WVHT and DPD. */
 const STANDARD_REQUIRED = 2
 const DPD = 1
-/** What makes a row: waves, water temperature or wind. */
-const USED = [0, 4, 5, 6, 7]
+/** What makes a row: waves, water temperature, wind or weather. */
+const USED = [0, 4, 5, 6, 7, 8, 9, 10, 11]
 
 /** WVHT and APD identify the sample of a row. */
 const SUMMARY: readonly Known[] = [
@@ -107,16 +117,22 @@ export interface Line extends RowCodes {
 /** Takes a row, or returns its fault. */
 type TakeLine = (line: Line) => string | null
 
-/** Reads the rows with waves, wind or water temperature, of `station` or of any. */
-export function readRows(bytes: Buffer, file: FileReport, station: string | undefined, take: TakeLine): void {
-  const fault = readLines(bytes, file, STANDARD, STANDARD_REQUIRED, (line) => {
+/** Reads the rows with waves, wind, water temperature or weather, of `station` or of any. */
+export function readRows(
+  bytes: Buffer,
+  file: FileReport,
+  doubt: TakeDoubt,
+  station: string | undefined,
+  take: TakeLine,
+): void {
+  const fault = readLines(bytes, file, doubt, STANDARD, STANDARD_REQUIRED, (line) => {
     const { codes } = line
     if (codes[DPD] === 0) {
       codes[DPD] = NO_CODE
       file.skipped('dominant period of 0 s', station)
     }
     if (USED.some((place) => codes[place] !== NO_CODE)) return take(line)
-    file.skipped('neither waves, wind nor water temperature', station)
+    file.skipped('neither waves, water temperature nor weather', station)
     return null
   })
   if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
@@ -126,8 +142,14 @@ export function readRows(bytes: Buffer, file: FileReport, station: string | unde
  * Reads the rows of a summary that have a part of the sea. A point of the compass becomes the middle of its
  * sector.
  */
-export function readSummary(bytes: Buffer, file: FileReport, station: string, into: StationRows): void {
-  const fault = readLines(bytes, file, SUMMARY, SUMMARY.length, (line) => {
+export function readSummary(
+  bytes: Buffer,
+  file: FileReport,
+  doubt: TakeDoubt,
+  station: string,
+  into: StationRows,
+): void {
+  const fault = readLines(bytes, file, doubt, SUMMARY, SUMMARY.length, (line) => {
     const { codes, text } = line
     SUMMARY.forEach(({ label, name, isPoint = false }, place) => {
       if (!isPoint) return
@@ -159,6 +181,7 @@ const CLOCK = ['YY', 'MM', 'DD', 'hh', 'mm']
 function readLines(
   bytes: Buffer,
   file: FileReport,
+  doubt: TakeDoubt,
   known: readonly Known[],
   required: number,
   take: TakeLine,
@@ -169,11 +192,19 @@ function readLines(
   const needed = [...CLOCK.slice(0, 4), ...known.slice(0, required).map(({ label }) => label)]
   if (table.headerFault !== null || !needed.every((label) => labels.includes(label))) return header.line
   // Spellings of units differ (degT, deg); a unit that is known and another one makes other values.
-  const other = known.find(({ label, name, unit }) => {
+  const isOther = ({ label, name, unit }: Known): boolean => {
     const factor = conversionOf(name, table.units[labels.indexOf(label)] ?? '')?.factor
-    return factor !== undefined && factor !== conversionOf(name, unit)?.factor
-  })
-  if (other === undefined) file.rows(readTable(bytes, file, table, labels, known, take))
+    if (factor === undefined) return label === VISIBILITY && labels.includes(label)
+    return factor !== conversionOf(name, unit)?.factor
+  }
+  const others = known.filter(isOther)
+  for (const { label, isWeather } of others) {
+    const written = table.units[labels.indexOf(label)] || 'no unit'
+    if (isWeather === true) doubt('otherWeather', `${label} in ${written}`)
+  }
+  const other = others.find(({ isWeather }) => isWeather !== true)
+  const isLeftOut = (one: Known): boolean => others.includes(one)
+  if (other === undefined) file.rows(readTable(bytes, file, table, labels, known, isLeftOut, take))
   else file.bad(table.line, `${other.label} is not in ${other.unit}`)
   return 0
 }
@@ -185,15 +216,20 @@ function readTable(
   table: TextTable,
   labels: readonly string[],
   known: readonly Known[],
+  isLeftOut: (one: Known) => boolean,
   take: TakeLine,
 ): number {
-  const columns = known.map(({ label, name, isPoint = false, ...rest }) =>
-    knownColumn(name, isPoint ? -1 : labels.indexOf(label), label, rest),
-  )
+  // Only real-time files have the pressure tendency. They write MM; other people's copies may have nines.
+  const isRealtime = labels.includes('PTDY')
+  const columns = known.map((one) => {
+    const { label, name, isPoint = false, isWeather = false, unit, missing = [] } = one
+    const field = isPoint || isLeftOut(one) ? -1 : labels.indexOf(label)
+    // Of weather nines in a real-time file are a wrong value, not a mark.
+    return knownColumn(name, field, label, { unit, missing: isWeather && isRealtime ? [] : missing })
+  })
   const clock = CLOCK.map((label) => labels.indexOf(label))
   const line: Line = {
-    // Only real-time files have the pressure tendency. They write MM; other people's copies may have nines.
-    isRealtime: labels.includes('PTDY'),
+    isRealtime,
     time: 0,
     names: known.map(({ name }) => name),
     codes: new Int32Array(known.length),

@@ -1,6 +1,6 @@
 /** The rows of a station in order of time, each of its wave samples once. */
 import type { StationRows } from './ndbc-rows.ts'
-import { MISSING_U16, type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'
+import { MISSING_U16, type MeasureName, MEASURES, SWELL_NAMES, WEATHER_NAMES } from '../../sea/columns.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
 import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
@@ -26,13 +26,15 @@ export interface StationHandle {
 }
 
 const WAVE_NAMES = ['significantHeight', 'period', 'peakPeriod', 'direction'] as const
-const NAMES: readonly MeasureName[] = [
+/** What the first row of a sample may have from a later one; weather stays at its own time. */
+const FILLED: readonly MeasureName[] = [
   ...WAVE_NAMES,
   'waterTemperature',
   'windDirection',
   'windSpeed',
   'gustSpeed',
 ]
+const NAMES: readonly MeasureName[] = [...FILLED, ...WEATHER_NAMES]
 
 const TWICE = 'a row whose time comes again with other values'
 const REPEAT = 'waves repeat a sample'
@@ -103,8 +105,8 @@ function inOrder(read: StationRows, identifier: string): Pick<StationRows, 'rows
  * twice, first without DPD. Rows belong to one sample within SAMPLE_SECONDS of its first row, each at most
  * REPEAT_STEP_SECONDS after the one before, with equal WVHT, MWD and APD and at most one DPD; one row may
  * have APD alone and another DPD. The first row represents the sample, so that its id stays, and what it
- * lacks comes from the others. A row without APD is a sample of its own: stations that send heights alone
- * show equal ones for hours (44058).
+ * lacks comes from the others, weather excepted. A row without APD is a sample of its own: stations that
+ * send heights alone show equal ones for hours (44058).
  */
 function chooseSamples({ time, columns, length }: RowBatch): Int32Array {
   const { significantHeight: height, direction, period } = columns
@@ -123,7 +125,7 @@ function chooseSamples({ time, columns, length }: RowBatch): Int32Array {
       (period[row] === MISSING_U16 || period[first] === MISSING_U16)
     previous = row
     if (repeats) {
-      for (const name of NAMES) {
+      for (const name of FILLED) {
         if (columns[name][first] === MEASURES[name].missing) columns[name][first] = columns[name][row]
       }
     } else first = row

@@ -12,7 +12,7 @@ import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { type Line, readRows, readSummary, type RowCodes, StationRows } from './ndbc-rows.ts'
 import { type RowHead, Stations } from '../reading/stations.ts'
 import { degreesOf } from '../reading/fields.ts'
-import { listSource, readText, doubtIgnored } from '../reading/source-files.ts'
+import { listSource, readText, doubtIgnored, takeDoubts } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
@@ -138,7 +138,7 @@ async function readShared(
     const file = report.file(path)
     const bytes = await readText(path, file, MAX_SHARED_BYTES)
     const found: (RowHead & RowCodes)[] = []
-    readRows(bytes, file, undefined, (line) => {
+    readRows(bytes, file, takeDoubts(report, path), undefined, (line) => {
       const head = headOf(line)
       if (head === null) return 'a row without a valid station, LAT or LON'
       if (++count > MAX_SHARED_ROWS)
@@ -176,12 +176,14 @@ async function readStation(
     const file = report.file(path)
     const bytes = await readText(path, file)
     const before = all.map(({ files }) => files.length)
-    if (isSummary(path)) readSummary(bytes, file, identifier, summaries)
-    else
-      readRows(bytes, file, identifier, (line) => {
+    const doubt = takeDoubts(report, path)
+    if (isSummary(path)) readSummary(bytes, file, doubt, identifier, summaries)
+    else {
+      readRows(bytes, file, doubt, identifier, (line) => {
         feeds[line.isRealtime ? REALTIME_FEED : ARCHIVE_FEED].add(line, file)
         return null
       })
+    }
     if (!file.end()) all.forEach((rows, i) => rows.clear(before[i]))
   }
   sendRows(station, ARCHIVE_FEED, feeds[ARCHIVE_FEED], new StationRows(0), sink)

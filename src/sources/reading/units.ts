@@ -53,9 +53,10 @@ export function conversionOf(measure: MeasureName, unit: string): Conversion | n
   return CONVERSIONS[MEASURES[measure].unit].get(normal(unit)) ?? null
 }
 
-/** Whether a text is a unit of any measure, or says how times are counted. */
+/** Whether a text is a unit of any measure, or says how times are counted; `1` may as well be a value. */
 export const isUnit = (text: string): boolean =>
-  /^utc$| since /i.test(text) || Object.values(CONVERSIONS).some((known) => known.has(normal(text)))
+  /^utc$| since /i.test(text) ||
+  (text !== '1' && Object.values(CONVERSIONS).some((known) => known.has(normal(text))))
 
 /** Seconds of a unit of time such as `hours`; null for an unknown one. */
 export function secondsOfUnit(word: string): number | null {

@@ -77,6 +77,9 @@ const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_99
 /** What people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
 
+/** Units of speeds and visibilities, which people write in several: one that is not given is not guessed. */
+const NEVER_USUAL: ReadonlySet<string> = new Set(['km/h', 'km'])
+
 /** The layout of a table, or the fault of its header. `ask` takes what only its operator can say. */
 export function layoutOf(
   found: FoundTable,
@@ -282,7 +285,8 @@ function measuredColumn(
   const { unit: told, factor = 1, offset = 0, missing = [], direction, quality }: Partial<ValueSpec> = given
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
   const written = (units[field] ?? '') || attribute('units')
-  const isUsual = told === undefined && written === '' && look !== null && MEASURES[name].unit !== 'km/h'
+  const isUsual =
+    told === undefined && written === '' && look !== null && !NEVER_USUAL.has(MEASURES[name].unit)
   const unit = told ?? (isUsual ? MEASURES[name].unit : written)
   if (isUsual) doubt(MEASURES[name].unit === 'm' ? 'metres' : 'usualUnit', label)
   const [here, described] = [unit, attribute('units') || unit].map((one) => conversionOf(name, one)?.factor)

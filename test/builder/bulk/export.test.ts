@@ -23,17 +23,21 @@ const reading = (time: string): FakeRow => ({ time: at(time), significantHeight:
 /** Wire name, code and codes per unit of each measure, written down a second time. */
 const MEASURES = Object.entries(MEASURE_OF).map(([wire, name]) => [wire, name, EXPECTED[name][0]] as const)
 
-const COMMON_MEASURES = 9
+const [COMMON_MEASURES, WEATHER_FROM] = [9, 15]
 
-/** Swell has columns where one reading of the world has a value of it. */
+/** Swell has columns where one reading of the world has a value of it, and so has weather. */
 const measuresOf = (world: readonly FakeBuoy[]) => {
-  const swell = MEASURES.slice(COMMON_MEASURES)
-  const hasSwell = world.some(({ rows }) =>
-    rows.some(
-      (row) => row.significantHeight !== undefined && swell.some(([, name]) => row[name] !== undefined),
-    ),
-  )
-  return hasSwell ? MEASURES : MEASURES.slice(0, COMMON_MEASURES)
+  const groupOf = (from: number, to?: number) => {
+    const group = MEASURES.slice(from, to)
+    const isThere = world.some(({ rows }) =>
+      rows.some(
+        (row) => row.significantHeight !== undefined && group.some(([, name]) => row[name] !== undefined),
+      ),
+    )
+    return isThere ? group : []
+  }
+  const common = MEASURES.slice(0, COMMON_MEASURES)
+  return [...common, ...groupOf(COMMON_MEASURES, WEATHER_FROM), ...groupOf(WEATHER_FROM)]
 }
 
 /** The readings of a world, as DuckDB says them. */
@@ -76,6 +80,7 @@ const SWELL_CODES = {
   swellDirection: [0, 35_999],
   windWavePeriod: [1, 60_000],
 } as const
+const WEATHER_CODES = { dewPoint: [-6000, 4500], pressure: [8500, 10_900] } as const
 const codesOf = (bounds: { readonly [name: string]: readonly [min: number, max: number] }) =>
   fc.record(
     Object.fromEntries(Object.entries(bounds).map(([name, [min, max]]) => [name, fc.integer({ min, max })])),
@@ -83,9 +88,15 @@ const codesOf = (bounds: { readonly [name: string]: readonly [min: number, max: 
   )
 const times = fc.integer({ min: at('2026-01-20T00:00:00Z'), max: at('2026-03-10T00:00:00Z') })
 const rowAt = fc
-  .tuple(times, codesOf(CODES), fc.boolean(), fc.option(codesOf(SWELL_CODES), { nil: {}, freq: 1 }))
-  .map(([time, codes, hasMaximum, swell]): FakeRow => {
-    const row: FakeRow = { time, ...codes, ...swell }
+  .tuple(
+    times,
+    codesOf(CODES),
+    fc.boolean(),
+    fc.option(codesOf(SWELL_CODES), { nil: {}, freq: 1 }),
+    fc.option(codesOf(WEATHER_CODES), { nil: {}, freq: 1 }),
+  )
+  .map(([time, codes, hasMaximum, swell, weather]): FakeRow => {
+    const row: FakeRow = { time, ...codes, ...swell, ...weather }
     // Builds take implausible maxima out.
     if (hasMaximum && row.significantHeight !== undefined)
       row.maximumHeight = Math.round(row.significantHeight * 1.5)
