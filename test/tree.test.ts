@@ -52,7 +52,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['server/'],
   ['long/'],
   ['http/', 'openapi/', 'routes.ts', 'builder/'],
-  ['handlers/'],
+  ['handlers/', 'edr/'],
   ['operation/', 'access/'],
   ['dataset/', 'sources/'],
   ['snapshot/'],

@@ -29,14 +29,15 @@ export interface Asked extends Tag {
 const formatsByHeader = new Map<readonly Format[], Preference<Format>>()
 const tag = new EtagHash()
 
-/** @throws ApiError */
+/** `form`: of a request that is spelled otherwise; by default query and headers say it. @throws ApiError */
 export function readAsked(
   { exchange, served, now }: Admitted,
   { target, path }: Route<Target>,
   raw: RawQuery,
+  form?: Shape,
 ): Asked {
   const { operation, reader, index } = target
-  const shape = readShape(exchange, operation, raw)
+  const shape = form ?? readShape(exchange, operation, raw)
   const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
   const texts = reader.textsOf(raw)
   const relativeTo = nowOf(operation, served.view!, now)

@@ -9,7 +9,8 @@ import type { Exchange, LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
 import { partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
-import { errorAnswer, errorIdOf, FAULT, TAKES_NO_BODY, type HeadFields } from './reply.ts'
+import { edrFailure } from '../edr/translate.ts'
+import { errorAnswer, errorIdOf, FAULT, noContentHead, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Counters } from './counters.ts'
 
 /** One end of a channel to the thread. */
@@ -253,6 +254,7 @@ export function sendLong(
     client: client.slot,
   }
   // Of an error, should there be one.
+  const callersId = request.requestId
   const requestId = errorIdOf(exchange)
   // The time that it took is none of its life.
   const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
@@ -261,6 +263,8 @@ export function sendLong(
   const said: LongReply = {
     request: wanted,
     whole: ({ headers: more, pieces, encoding, plain }) => {
+      const isEmpty = (encoding === null ? lengthOf(pieces) : plain?.length) === 0
+      if (isEmpty && shape?.edr !== undefined) return { head: noContentHead(callersId, headers), body: [] }
       const length = lengthOf(pieces)
       // A long body stays in pieces, unless it is kept or a part of it is asked for.
       const isOne = range !== '' || length <= MOST_KEPT_BYTES
@@ -277,7 +281,8 @@ export function sendLong(
         options.onFault(why.fault, operation.name)
       }
       const error = why.type === 'refused' ? why : why.type === 'busy' ? BUSY : FAULT
-      return errorAnswer(requestId, error, clock(), headers)
+      const spelled = shape?.edr === undefined ? error : edrFailure(error)
+      return errorAnswer(requestId, spelled, clock(), headers)
     },
   }
   counters.count('long')

@@ -6,6 +6,7 @@ import { type ApiError, ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { KEPT, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
+import { edrFailure, isOfEdr } from '../edr/translate.ts'
 import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
 import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -249,17 +250,30 @@ export function sendPreflight(exchange: Exchange): void {
 export const FAULT = { code: 'internal_error', message: 'Internal error' } as const
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
+/** Of a document of EDR; `type` null: the client has it. `headers`: each after a CRLF. */
+export function documentHead(type: string | null, tag: string, cache: string, headers: string): string {
+  const status = type === null ? NOT_MODIFIED : `200 OK\r\nContent-Type: ${type}${EVERY_ANSWER}`
+  return `${status}${headers}\r\nETag: "${tag}"\r\nCache-Control: ${cache}\r\nVary: Accept-Encoding, Host`
+}
+
+/** The answer without data of EDR. `headers`: each after a CRLF. */
+export function noContentHead(callersId: string, headers: string): string {
+  return `204 No Content${EVERY_ANSWER}\r\nCache-Control: no-store${headers}${requestIdHeader(callersId)}`
+}
+
 /** The id of this request in its error and in the access log. */
 export function errorIdOf(exchange: Exchange): string {
   return (exchange.requestId ||= randomUUID())
 }
 
-/** An `ApiError`, or its members. */
-type Failure = Pick<ApiError, 'code' | 'message'> & Partial<Pick<ApiError, 'details' | 'retryAfter'>>
+/** An `ApiError`, or its members; `more`: further members of its body. */
+export type Failure = Pick<ApiError, 'code' | 'message'> &
+  Partial<Pick<ApiError, 'details' | 'retryAfter'>> & { readonly more?: object }
 
 /** `now`: epoch seconds. `headers`: each after a CRLF. */
 export function sendError(exchange: Exchange, error: Failure, now: number, headers = ''): void {
-  const { head, body } = errorAnswer(errorIdOf(exchange), error, now, headers)
+  const spelled = isOfEdr(exchange.path) ? edrFailure(error) : error
+  const { head, body } = errorAnswer(errorIdOf(exchange), spelled, now, headers)
   exchange.send(error.code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)
 }
 
@@ -270,7 +284,7 @@ function helpLink(path: string): string {
 
 export function errorAnswer(
   requestId: string,
-  { code, message, details = null, retryAfter = null }: Failure,
+  { code, message, details = null, retryAfter = null, more }: Failure,
   now: number,
   headers: string,
 ): { head: string; body: Uint8Array } {
@@ -283,6 +297,7 @@ export function errorAnswer(
     request_id: requestId,
     ...(isQuota && { retry_after: wait, reset_at: timestampText(now + wait) }),
     ...(details && { details }),
+    ...more,
   }
   const retry = retryAfter === null ? '' : `\r\nRetry-After: ${wait}`
   return {

@@ -8,6 +8,10 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError, notFound, refused, snapshotGone, snapshotId } from '../operation/errors.ts'
 import { nowOf, type Declared, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
+import { createHash } from 'node:crypto'
+import { documentAt } from '../edr/collections.ts'
+import { EDR_PATH, edrRequest, edrRoute, isOfEdr, operationOf } from '../edr/translate.ts'
+import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
 import { MINUTE } from '../sea/time.ts'
 import { faultText } from '../system/text.ts'
@@ -20,7 +24,17 @@ import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader, neededBy } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
 import { Moments } from './envelope.ts'
-import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
+import {
+  callersRequestId,
+  documentHead,
+  FAULT,
+  namesEtag,
+  noContentHead,
+  sendError,
+  sendPreflight,
+  streamHead,
+  TAKES_NO_BODY,
+} from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'
 import { commonHeaders, HeldViews, type Admitted, type ServedOptions, type ServedView } from './served.ts'
@@ -62,6 +76,13 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
   stream?: Streaming
   /** Pages and their files. */
   site?: Site
+  /** Without it there is no EDR. */
+  edr?: Edr
+}
+
+export interface Edr {
+  /** The origin that clients know this server by; null where `Host` says it. */
+  readonly publicUrl: string | null
 }
 
 export class RequestPath {
@@ -69,6 +90,7 @@ export class RequestPath {
   readonly #router: Router<Target | StreamTarget>
   /** Ordinal of the first route after operations and streams. */
   readonly #otherRoutes: number
+  readonly #targets: readonly (Target | StreamTarget)[]
   readonly #admission: Admission
   readonly #held: HeldViews
   readonly #moments: Moments
@@ -81,6 +103,7 @@ export class RequestPath {
       targets.map((target) => ({ path: target.operation.path, target })),
     )
     this.#otherRoutes = targets.length
+    this.#targets = targets
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#moments = new Moments(options.refreshEvery)
@@ -108,6 +131,10 @@ export class RequestPath {
       return
     }
     const served = this.#held.current
+    if (this.#options.edr !== undefined && isOfEdr(path)) {
+      this.#handleEdr(exchange, this.#options.edr, served, now)
+      return
+    }
     const known = served.cache.known(path, query)
     if (known !== undefined && this.#answerKnown(exchange, served, known, now)) return
     const [, plain = path, ending = ''] = ENDING.exec(path) ?? []
@@ -144,6 +171,62 @@ export class RequestPath {
     } catch (error) {
       this.#refuse(request, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error)
     }
+  }
+
+  /** A document of EDR, or another spelling of a request for an operation. */
+  #handleEdr(exchange: Exchange, { publicUrl }: Edr, served: ServedView, now: number): void {
+    const below = exchange.path.slice(EDR_PATH.length).replace(/\/$/, '')
+    const raw = exchange.query === '' ? NO_QUERY : new RawQuery(exchange.query)
+    const route = edrRoute(below)
+    exchange.route = this.#otherRoutes + STATIC
+    if (served.view === null) {
+      sendError(exchange, NO_SNAPSHOT, now)
+      return
+    }
+    let request: Admitted | null = null
+    try {
+      const base = `${publicUrl ?? originOf(exchange, this.#options.proxies)}${EDR_PATH}`
+      if (route === null) {
+        this.#sendDocument(exchange, served, below, base, now)
+        return
+      }
+      const { name, access } = operationOf(route)
+      const target = this.#targets.find(({ operation }) => operation.name === name)! as Target
+      exchange.route = target.index
+      request = this.#admit(exchange, served, { ...target.operation, access }, raw, '', now)
+      if (request === null) return
+      // An address by `Host` is of this client alone.
+      if (publicUrl === null) request = { ...request, client: { ...request.client, isPersonal: true } }
+      const pin = raw.get('snapshot')
+      if (pin !== '') request = { ...request, served: this.#pinned('snapshot', pin) }
+      const spelled = edrRequest(route, raw, request.served.view!, base, now)
+      if (spelled === null) {
+        exchange.send(noContentHead(request.requestId, commonHeaders(request)), null)
+        return
+      }
+      const { path, query, shape } = spelled
+      const asked = readAsked(request, { target, path }, new RawQuery(query, target.reader.known), shape)
+      answer(this.#options, request, asked, this.#lifetimeOf(request, asked.minute), true)
+    } catch (error) {
+      if (request !== null) this.#refuse(request, error)
+      else if (error instanceof ApiError) sendError(exchange, error, now)
+      else throw error
+    }
+  }
+
+  /** @throws ApiError 404 */
+  #sendDocument(exchange: Exchange, served: ServedView, path: string, base: string, now: number): void {
+    const found = documentAt(path, served.view!.dataset, base)
+    if (found === null) {
+      exchange.route = this.#otherRoutes + UNMATCHED
+      throw NO_SUCH_PATH
+    }
+    const body = Buffer.from(JSON.stringify(found.body))
+    const tag = createHash('sha256').update(body).digest('hex').slice(0, 24)
+    const { lifetime } = this.#moments.at(now)
+    const cache = `${this.#options.edr!.publicUrl === null ? 'private' : 'public'}, max-age=${lifetime}`
+    const isKnown = namesEtag(exchange.headerValues('if-none-match'), `"${tag}"`)
+    exchange.send(documentHead(isKnown ? null : found.type, tag, cache, served.header), isKnown ? null : body)
   }
 
   /** Whether a refusal is of a snapshot that another replica serves, and this one may get within seconds. */
@@ -225,6 +308,21 @@ export class RequestPath {
     const head = streamHead(request.requestId, commonHeaders(request))
     beginStream(stream!, counters, exchange, { head, view, buoys, holder })
   }
+}
+
+/** Of a host, and a port. */
+const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/
+
+/** The origin by which the client knows this server. @throws ApiError 400 */
+function originOf(exchange: Exchange, proxies: TrustedProxies): string {
+  const host = exchange.headerValues('host')
+  if (!HOST.test(host))
+    throw new ApiError('bad_request', 'Header Host is malformed. Allowed: a host, with a port')
+  const isSecure =
+    !proxies.isEmpty &&
+    exchange.headerValues('x-forwarded-proto') === 'https' &&
+    proxies.trusts(exchange.address())
+  return `${isSecure ? 'https' : 'http'}://${host}`
 }
 
 /** The operations in their order, then the stream. */

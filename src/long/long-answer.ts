@@ -13,6 +13,7 @@ import { MAKERS } from './makers.ts'
 import { type ApiError, refused } from '../operation/errors.ts'
 import { geojsonForm } from '../dataset/geojson.ts'
 import { parquetPieces } from '../dataset/parquet.ts'
+import { edrPieces } from '../edr/coverage.ts'
 import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces } from '../dataset/row-writers.ts'
 
 export interface LongAnswer extends Pieces {
@@ -69,13 +70,18 @@ function jsonAnswer(
 }
 
 function tableAnswer(
-  { dataset: { snapshotId } }: View,
+  { dataset }: View,
   table: Table,
   shape: Shape,
   linked: LinkedQuery,
   { second, isPinned }: AnsweredAt,
 ): LongAnswer {
+  const { snapshotId } = dataset
   const isJson = shape.format === 'json'
+  if (shape.edr !== undefined) {
+    const slugOf = (id: number): string => dataset.catalog.slugs[dataset.ordinalOfId(id)]
+    return { headers: NO_LINK, ...edrPieces(table, shape, slugOf) }
+  }
   const { paging } = table
   const link = paging === undefined ? NO_LINK : linkHeader(linked, snapshotId, paging, isPinned || !isJson)
   const body = formed(table, shape, snapshotId)
@@ -133,6 +139,8 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
       return rowPieces(table, geojsonForm(table, columns, metaOf(table, snapshotId)))
     case 'parquet':
       return parquetPieces(table, columns, snapshotId)
+    case 'covjson':
+      throw new Error('CoverageJSON is of EDR alone')
   }
 }
 

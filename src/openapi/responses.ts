@@ -164,7 +164,7 @@ export const STREAM_HEADERS = {
 const COLUMN = '[a-z_]+([.][a-z_]+)*'
 
 export const FORMAT_CONTENTS: {
-  readonly [format in Exclude<Format, 'json'>]: { readonly type: string; readonly schema: Schema }
+  readonly [format in Exclude<Format, 'json' | 'covjson'>]: { readonly type: string; readonly schema: Schema }
 } = {
   csv: {
     type: 'text/csv',
@@ -255,7 +255,7 @@ interface Failure {
   readonly schema?: string
 }
 
-const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed'>]: Failure } = {
+const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed' | 'too_large'>]: Failure } = {
   bad_request: { description: 'A parameter is missing, malformed, given twice or outside its range.' },
   unauthorized: {
     description: 'The key is missing or wrong. The call counts for no quota.',

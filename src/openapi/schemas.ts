@@ -237,10 +237,13 @@ const monthAndDay = (description: string): Schema =>
 /** Only requests that name a snapshot get this error, so it has a schema of its own. */
 const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
 
+/** Of EDR alone, which describes itself. */
+const OTHER_DOORS_ERROR = 'too_large' satisfies ErrorCode
+
 const ANSWERED = time('Time of the answer')
 const error = {
   error: text('The code for programs. Codes never change; messages may.', {
-    enum: Object.keys(ERRORS).filter((code) => code !== PINNED_ERROR),
+    enum: Object.keys(ERRORS).filter((code) => code !== PINNED_ERROR && code !== OTHER_DOORS_ERROR),
   }),
   message: text('Text for people. It names the parameter, what is wrong with it and what is allowed.'),
   timestamp: ANSWERED,

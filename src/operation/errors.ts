@@ -6,6 +6,7 @@ export const ERRORS = {
   resource_not_found: { status: 404, reason: 'Not Found' },
   method_not_allowed: { status: 405, reason: 'Method Not Allowed' },
   snapshot_gone: { status: 410, reason: 'Gone' },
+  too_large: { status: 413, reason: 'Content Too Large' },
   validation_failed: { status: 422, reason: 'Unprocessable Entity' },
   rate_limit_exceeded: { status: 429, reason: 'Too Many Requests' },
   internal_error: { status: 500, reason: 'Internal Server Error' },

@@ -6,7 +6,11 @@ import type { RawQuery } from './query.ts'
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
 /** Parquet is written by column, on a thread that serves nothing. */
-export type Format = RowFormat | 'parquet'
+/** CoverageJSON is of EDR alone, whose requests are another spelling (`edr/`). */
+export type Format = RowFormat | 'parquet' | 'covjson'
+
+/** What operations offer. */
+export type OfferedFormat = Exclude<Format, 'covjson'>
 
 export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   json: 'application/json',
@@ -14,6 +18,30 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   ndjson: 'application/x-ndjson; charset=utf-8',
   geojson: 'application/geo+json',
   parquet: 'application/vnd.apache.parquet',
+  covjson: 'application/prs.coverage+json',
+}
+
+/**
+ * Positions of an area that the operation cannot say: a circle, or rings of longitude and latitude, degrees.
+ */
+export type EdrWithin =
+  | { readonly kind: 'circle'; readonly lat: number; readonly lng: number; readonly km: number }
+  | { readonly kind: 'polygon'; readonly rings: readonly (readonly (readonly number[])[])[] }
+
+/** What the form of an answer of EDR needs of its request. */
+export interface EdrForm {
+  readonly collection: string
+  /** Names of parameters. */
+  readonly parameters: readonly string[]
+  /** Absolute address of `/edr`. */
+  readonly base: string
+  /** The list of buoys, in place of data. */
+  readonly isOfLocations: boolean
+  /** A collection of coverages, also where it has one. */
+  readonly isMany: boolean
+  /** The requested position; null where a buoy or an area was. */
+  readonly place: { readonly lat: number; readonly lng: number } | null
+  readonly within: EdrWithin | null
 }
 
 export interface Shape {
@@ -27,15 +55,16 @@ export interface Shape {
   readonly hasMark: boolean
   /** The query names the format, so `Accept` does not count. */
   readonly isExplicit: boolean
+  readonly edr?: EdrForm
 }
 
 export interface Offered {
-  readonly formats: readonly Format[]
+  readonly formats: readonly OfferedFormat[]
   /** Whether its JSON is a list, which `fields` and `layout` can shape. */
   readonly isList: boolean
 }
 
-const ONLY_JSON: readonly Format[] = ['json']
+const ONLY_JSON: readonly OfferedFormat[] = ['json']
 const ONLY_ROWS = ['rows']
 
 /** The longest list of names: every column of an operation fits. */
@@ -86,7 +115,8 @@ export function shapeOf(
 }
 
 /** One text for all shapes that are the same. */
-export function shapeKey({ format, fields, byColumns, units, hasMark }: Shape): string {
+export function shapeKey({ format, fields, byColumns, units, hasMark, edr }: Shape): string {
+  if (edr !== undefined) return `${format}|${JSON.stringify(edr)}`
   return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${units}${hasMark ? 'b' : ''}`
 }
 

@@ -131,6 +131,7 @@ export const SERVE_SETTINGS = {
     if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {
       throw new Error('a path such as /v2 or /api/v2, without a slash at its end')
     }
+    if (/^\/(?:edr|mcp)(?:\/|$)/.test(last(texts))) throw new Error('a path that is not below /edr or /mcp')
     return last(texts)
   }),
   keys,
@@ -192,6 +193,7 @@ export const SERVE_SETTINGS = {
     '',
     orNull((texts) => origin(last(texts))),
   ),
+  edr: setting('WAY', 'OGC API - EDR below /edr: on or off', 'on', oneOf(['on', 'off'])),
   'embed-from': several(
     'ORIGIN',
     'site with pages that may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; by default only pages of this server',

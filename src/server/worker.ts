@@ -81,6 +81,7 @@ const requests = new RequestPath(
     long,
     stream: { operation: STREAM, listeners, connections },
     site,
+    ...(config.edr === 'on' && { edr: { publicUrl: config['public-url'] } }),
     clock,
     onWarning: (message) => send({ type: 'warning', message }),
     onFault: (fault, operation) => send({ type: 'fault', message: `${operation}: ${fault}` }),
