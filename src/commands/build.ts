@@ -5,6 +5,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { BuildReport } from '../builder/build-report.ts'
 import { type ConfigOf, type Setting, text, UsageError } from '../server/setting.ts'
+import { clearFailure, noteFailure } from '../snapshot/failure.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { openStore } from '../snapshot/store/store-address.ts'
 import { StoreError, type Store } from '../snapshot/store/store.ts'
@@ -29,7 +30,19 @@ const build = command({
   run: runBuild,
 })
 
+/** Builds, and notes in the folder why it failed, for those who only see the folder. */
 export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
+  try {
+    await buildOnce(config)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!config['dry-run'] && !(error instanceof UsageError)) noteFailure(config.out, reason, clock())
+    throw error
+  }
+  if (!config['dry-run']) clearFailure(config.out)
+}
+
+async function buildOnce(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   if (config.export !== null) expectApart('--export', config.export, config.out)
   const { sources, configuration } = await openSources(config)

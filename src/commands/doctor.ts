@@ -8,11 +8,15 @@ import { loadKeys } from '../access/keys-file.ts'
 import { isAddress } from '../access/keys-object.ts'
 import { ageText, timestampText } from '../sea/time.ts'
 import { flag, type ConfigOf } from '../server/setting.ts'
+import { lossLines, newestReport } from '../builder/report-document.ts'
+import { readFailure } from '../snapshot/failure.ts'
+import { holdText, readHold } from '../snapshot/retained.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import { RUN_SETTINGS } from './build-settings.ts'
 import { command } from './command.ts'
+import { OTHER_FOLDER, otherSources } from './other-sources.ts'
 import { clock, environment, print } from './surroundings.ts'
 
 /** `advice`: a start works, and something is worth doing. `impossible`: it fails. */
@@ -75,8 +79,43 @@ export async function examine(config: Config): Promise<Finding[]> {
     diskFinding(config, bytes),
     keysFinding(config),
     finding,
+    ...buildFindings(config),
     ...(await sourceFindings(config)),
   ]
+}
+
+/** What the newest builds say: why the last one failed, what holds others back, what was lost. */
+function buildFindings({ snapshots }: Config): Finding[] {
+  if (!existsSync(snapshots)) return []
+  const failure = readFailure(snapshots)
+  const hold = readHold(snapshots)
+  const losses = lossesIn(snapshots)
+  return [
+    ...(failure === null
+      ? []
+      : [
+          advise(
+            'build',
+            `failed at ${failure.at}: ${failure.reason}`,
+            'the snapshot before is served until a build succeeds',
+          ),
+        ]),
+    ...(hold === null
+      ? []
+      : [advise('build', holdText(hold, snapshots), 'builds are kept until then, and not published')]),
+    ...losses.map((found) => advise('build', found, `groundswell report ${snapshots} names the losses`)),
+  ]
+}
+
+/** What the newest build lost, in a sentence; none where it lost nothing or left no report. */
+function lossesIn(dir: string): string[] {
+  try {
+    const [found] = lossLines(newestReport(dir).losses)
+    return found === undefined ? [] : [found.split(' → ')[0]]
+  } catch (error) {
+    if (error instanceof BuildError) return []
+    throw error
+  }
 }
 
 /** The next snapshot, its spool and its reports need room next to the kept ones. */
@@ -170,7 +209,7 @@ async function snapshotFinding(
   return { finding, bytes }
 }
 
-async function sourceFindings({ config }: Config): Promise<Finding[]> {
+async function sourceFindings({ config, snapshots }: Config): Promise<Finding[]> {
   if (config === null) return []
   try {
     const { readConfiguration } = await import('../sources/configuration.ts')
@@ -178,11 +217,13 @@ async function sourceFindings({ config }: Config): Promise<Finding[]> {
     const missing = sources.filter(
       ({ folder, downloads }) => folder !== '' && downloads.length === 0 && !existsSync(folder),
     )
+    const others = otherSources(snapshots, sources)
     return [
       ok('sources', sources.map(({ name, kind }) => `${name} (${kind})`).join(', ')),
       ...missing.map(({ name, folder }) =>
         advise('sources', `${name}: ${folder} does not exist`, 'until then the source gives nothing'),
       ),
+      ...(others === null ? [] : [advise('sources', others, OTHER_FOLDER)]),
     ]
   } catch (error) {
     return [fault('sources', reasonOf(error), 'correct the file; docs/configuration.md documents it')]

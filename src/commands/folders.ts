@@ -10,12 +10,21 @@ import {
   rollback,
   setPinned,
 } from '../snapshot/retained.ts'
+import type { Patience } from '../snapshot/write-snapshot.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { flag, optional } from '../server/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { counted } from '../system/text.ts'
 import { command, type Command } from './command.ts'
 import { clock, note, print } from './surroundings.ts'
+
+/** Most builds take less. */
+const BUILD_PATIENCE_MS = 30_000
+
+const patienceFor = (dir: string): Patience => ({
+  ms: BUILD_PATIENCE_MS,
+  say: () => note(`a build is at work in ${dir}: waiting for it, up to ${BUILD_PATIENCE_MS / 1000} s`),
+})
 
 const pinning = (isPinned: boolean): Command =>
   command({
@@ -70,7 +79,7 @@ export const COMMANDS: { readonly [name: string]: Command } = {
       to: optional('ID', 'the snapshot to publish; the one before the current without this option'),
     },
     run: async ({ to }, [dir]) => {
-      const { id, asOf, held } = await rollback(dir, to, clock())
+      const { id, asOf, held } = await rollback(dir, to, clock(), patienceFor(dir))
       print(publishedText(id, asOf))
       if (held) print(`builds are kept but not published, until: groundswell resume ${dir}`)
     },
@@ -79,7 +88,7 @@ export const COMMANDS: { readonly [name: string]: Command } = {
     takes: '<DIR>',
     settings: {},
     run: async (_config, [dir]) => {
-      const published = await resume(dir)
+      const published = await resume(dir, patienceFor(dir))
       print(published === null ? `no rollback holds ${dir}` : publishedText(published.id, published.asOf))
     },
   }),

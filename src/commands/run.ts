@@ -1,5 +1,5 @@
 /** `run`: builds, issues a first key, serves, and builds again on schedule. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import type { Signals, Stops } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
@@ -16,6 +16,7 @@ import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
+import { OTHER_FOLDER, otherSources } from './other-sources.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { findFreePort } from '../http/port.ts'
 import { API_ADDRESS } from '../server/serve-settings.ts'
@@ -40,13 +41,15 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   }
   if (config.from !== null) expectNoSources(config)
   // A broken configuration and a taken port are found before anything is built, and before a key is issued.
-  const { sources } = await openSources(config)
+  const { sources, configuration } = await openSources(config)
   await findFreePort(config.host, config.port, API_ADDRESS)
   makeDataFolder(config.data)
   if (config.from !== null) {
     await serveWithKey(config, stops, signals, {})
     return
   }
+  const others = configuration && otherSources(config.snapshots, configuration.sources)
+  if (others !== null) note(`${others}; ${OTHER_FOLDER}`, 'warning')
   const isDemo = sources.every(({ isMadeUp }) => isMadeUp === true)
   const servesDemo = sources.length === 0 || isMadeUp(sources)
   const build = buildOf(config, isDemo)
@@ -67,6 +70,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
       every: config.every,
       jitter: config.jitter,
       lastBuilt: published?.publishedAt ?? null,
+      changedAt: () => changedAt(config.config),
       first,
       clock,
       random,
@@ -93,6 +97,12 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
     ending.abort()
     await endChildren()
   }
+}
+
+/** When a configuration was written last, epoch seconds; null without one, or while it is away. */
+function changedAt(path: string | null): number | null {
+  const written = path === null ? undefined : statSync(path, { throwIfNoEntry: false })
+  return written === undefined ? null : Math.floor(written.mtimeMs / 1000)
 }
 
 /** Nothing is built here with `--from`. @throws UsageError for sources in addition to it */
@@ -156,6 +166,7 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
       ],
       limit: config['build-timeout'],
       signal,
+      clock,
     })
   }
 }

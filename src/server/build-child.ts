@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './setting.ts'
+import { timestampText } from '../sea/time.ts'
+import { noteFailure, readFailure } from '../snapshot/failure.ts'
 import { clearLeftovers } from '../snapshot/garbage.ts'
 import { BuildError } from '../system/build-error.ts'
 
@@ -17,6 +19,7 @@ export interface BuildToRun {
   /** Seconds. */
   limit: number
   signal: AbortSignal
+  clock: () => number
 }
 
 /** Running builds, each with the promise of its end. */
@@ -33,6 +36,7 @@ export async function runBuild({
   options,
   limit,
   signal,
+  clock,
 }: BuildToRun): Promise<void> {
   signal.throwIfAborted()
   const args = sources.flatMap(({ kind, argument }) => [
@@ -48,7 +52,7 @@ export async function runBuild({
   })
   const onAbort = (): void => void endBuild(child)
   signal.addEventListener('abort', onAbort)
-  const done = follow(child, out, limit)
+  const done = follow(child, out, limit, clock)
   running.set(
     child,
     done.catch(() => {}),
@@ -61,7 +65,8 @@ export async function runBuild({
   }
 }
 
-async function follow(child: ChildProcess, out: string, limit: number): Promise<void> {
+async function follow(child: ChildProcess, out: string, limit: number, clock: () => number): Promise<void> {
+  const began = timestampText(Math.floor(clock()))
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -77,8 +82,15 @@ async function follow(child: ChildProcess, out: string, limit: number): Promise<
   killGroup(child, 'SIGKILL')
   if (code === 0) return
   if (signal !== null) await clearLeftovers(out)
-  if (isLate) throw new BuildError(`the build took longer than ${limit} s (--build-timeout) and was ended`)
+  if (isLate) {
+    const reason = `the build took longer than ${limit} s (--build-timeout) and was ended`
+    noteFailure(out, reason, clock())
+    throw new BuildError(reason)
+  }
   if (code === 2) throw new UsageError('the build refused its arguments: the line above names the option')
+  // The build has noted its reason, unless it was killed or the folder cannot be written to.
+  const noted = readFailure(out)
+  if (code === 1 && noted !== null && noted.at >= began) throw new BuildError(noted.reason)
   throw new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`)
 }
 

@@ -2,6 +2,7 @@
  * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails
  * is tried again after longer and longer times, and at the latest at the next regular time.
  */
+import { timestampText } from '../sea/time.ts'
 import type { LogLine } from '../system/log.ts'
 
 /** The first retry comes after this; each further one after twice the time. */
@@ -16,6 +17,8 @@ export interface ScheduleOptions {
   jitter: number
   /** Epoch seconds; null for none. A build that is overdue begins at once. */
   lastBuilt: number | null
+  /** When the configuration was changed, epoch seconds; null for none. A change begins a build at once. */
+  changedAt?: () => number | null
   /** The build before the schedule, and why it failed; null for none. */
   first?: { readonly failure: string | null } | null
   clock: () => number
@@ -50,6 +53,8 @@ export class Schedule {
   readonly #options: ScheduleOptions
   #timer: NodeJS.Timeout | null = null
   #stopped = false
+  /** The newest change of the configuration that a build has seen. */
+  #seen: number
 
   constructor(options: ScheduleOptions) {
     this.#options = options
@@ -65,6 +70,7 @@ export class Schedule {
       built: first === null ? 0 : 1 - failed,
       failed,
     }
+    this.#seen = first === null ? (lastBuilt ?? Infinity) : clock()
     this.#plan(Math.min(clock(), lastBuilt ?? Infinity))
   }
 
@@ -74,16 +80,22 @@ export class Schedule {
   }
 
   #plan(after: number): void {
-    const { every, jitter, random } = this.#options
+    const { every, jitter, random, clock, log } = this.#options
     this.state.next_at = nextBuild(after, every, this.state.failures_in_row, jitter * random())
+    if (this.state.next_at > clock())
+      log(`the next build is at ${timestampText(Math.floor(this.state.next_at))}`)
     this.#wait()
   }
 
   #wait(): void {
-    const { clock, every, jitter } = this.#options
+    const { clock, every, jitter, log, changedAt = () => null } = this.#options
     const now = clock()
     const left = this.state.next_at - now
-    if (left <= 0) void this.#build()
+    const changed = changedAt() ?? -Infinity
+    const hasChanged = changed > this.#seen
+    if (hasChanged) log('the configuration is newer than the snapshot: a build begins')
+    this.#seen = Math.max(this.#seen, changed)
+    if (left <= 0 || hasChanged) void this.#build()
     else if (left > every + jitter) {
       // The clock was set back.
       this.#plan(now)

@@ -1,4 +1,5 @@
 /** The document of `/status`, and the reason of `/readyz`: how a server is, for its operator. */
+import { readFailure } from '../snapshot/failure.ts'
 import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { timestampText } from '../sea/time.ts'
@@ -66,6 +67,7 @@ export function statusOf(observed: Observed): object {
     ...snapshotStatus(snapshot, now),
     held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
     hold: holdStatus(common.config.snapshots),
+    failed_build: readFailure(common.config.snapshots),
     reload: reloadStatus(reload),
     engine: { name: engine.kind, warning: engine.warning },
     workers,

@@ -20,7 +20,14 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 import { errorCode } from '../system/file-faults.ts'
 import type { Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
-import { lostLock, publishManifest, syncFolder, underLock, writeDurably } from './write-snapshot.ts'
+import {
+  lostLock,
+  type Patience,
+  publishManifest,
+  syncFolder,
+  underLock,
+  writeDurably,
+} from './write-snapshot.ts'
 import { MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest, decodeManifest } from './manifest.ts'
 import { type PublishedManifest, verifyParts } from './read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -200,8 +207,13 @@ interface Republished {
  * nothing.
  * @throws BuildError for an unknown snapshot or a folder in use, SnapshotError for one that is not whole
  */
-export function rollback(dir: string, id: string | null, now: number): Promise<Republished> {
-  return underLock(dir, async (lock) => {
+export function rollback(
+  dir: string,
+  id: string | null,
+  now: number,
+  patience?: Patience,
+): Promise<Republished> {
+  const work = async (lock: Lock): Promise<Republished> => {
     const kept = listKept(dir)
     const hold = readHold(dir)
     const isRepair = id === null && manifestOf(join(dir, MANIFEST_FILE)) === null
@@ -211,7 +223,8 @@ export function rollback(dir: string, id: string | null, now: number): Promise<R
     if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
     publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
-  })
+  }
+  return underLock(dir, work, patience)
 }
 
 /** @param held the snapshot that the lost manifest named, where the hold still names it */
@@ -242,8 +255,8 @@ async function wholeManifest(
  * where nothing is held.
  * @throws BuildError for a folder in use, SnapshotError for a snapshot that is not whole; the hold stays
  */
-export function resume(dir: string): Promise<Republished | null> {
-  return underLock(dir, async (lock) => {
+export function resume(dir: string, patience?: Patience): Promise<Republished | null> {
+  const work = async (lock: Lock): Promise<Republished | null> => {
     if (readHold(dir) === null) return null
     const newest = listKept(dir).at(-1)
     if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to publish`)
@@ -251,11 +264,13 @@ export function resume(dir: string): Promise<Republished | null> {
     if (!newest.current) publishManifest(dir, bytes, lock)
     removeHold(dir, lock)
     return { id: newest.id, asOf, held: false }
-  })
+  }
+  return underLock(dir, work, patience)
 }
 
 /** The hold of a rollback, for `/status`; null where nothing is held. */
 export function holdStatus(dir: string): object | null {
   const hold = readHold(dir)
-  return hold && { snapshot: hold.snapshot, since: hold.since, ends_with: `groundswell resume ${dir}` }
+  const { snapshot, since } = hold ?? { snapshot: null, since: null }
+  return hold && { snapshot, since, reason: holdText(hold, dir), ends_with: `groundswell resume ${dir}` }
 }

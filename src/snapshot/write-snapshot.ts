@@ -34,8 +34,8 @@ export const TEMPORARY_PREFIX = '.tmp-'
 const LOCK_PATIENCE_MS = 1000
 
 /** Keeps others from writing to `dir`. @throws BuildError while another writes, and for a mirror's folder */
-export function lockFolder(dir: string): Lock {
-  const held = lockOf(dir)
+export function lockFolder(dir: string, patienceMs?: number): Lock {
+  const held = lockOf(dir, undefined, patienceMs)
   const source = mirroredSource(dir)
   if (source === null) return held
   held.release()
@@ -44,23 +44,44 @@ export function lockFolder(dir: string): Lock {
   )
 }
 
-/** Runs `work` while others are kept from writing to `dir`. @throws BuildError as `lockFolder` does */
-export async function underLock<T>(dir: string, work: (lock: Lock) => Promise<T>): Promise<T> {
-  const lock = lockFolder(dir)
+/** How long a command waits for a build that is under way, and how it says so. */
+export interface Patience {
+  ms: number
+  say: () => void
+}
+
+/**
+ * Runs `work` while others are kept from writing to `dir`.
+ * @param patience for those who do not mind to wait @throws BuildError as `lockFolder` does
+ */
+export async function underLock<T>(
+  dir: string,
+  work: (lock: Lock) => Promise<T>,
+  patience?: Patience,
+): Promise<T> {
+  let held: Lock
   try {
-    return await work(lock)
+    held = lockFolder(dir)
+  } catch (error) {
+    if (patience === undefined || !(error instanceof BuildError) || !(error.cause instanceof LockError))
+      throw error
+    patience.say()
+    held = lockFolder(dir, patience.ms)
+  }
+  try {
+    return await work(held)
   } finally {
-    lock.release()
+    held.release()
   }
 }
 
 /** @throws BuildError while another process holds it */
-export function lockOf(dir: string, file = 'builder.lock'): Lock {
+export function lockOf(dir: string, file = 'builder.lock', patienceMs = LOCK_PATIENCE_MS): Lock {
   try {
-    return lock(join(dir, file), { patienceMs: LOCK_PATIENCE_MS })
+    return lock(join(dir, file), { patienceMs })
   } catch (error) {
     if (!existsSync(dir)) throw noFolder(dir)
-    throw error instanceof LockError ? new BuildError(error.message) : error
+    throw error instanceof LockError ? new BuildError(error.message, { cause: error }) : error
   }
 }
 

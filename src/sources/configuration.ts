@@ -21,6 +21,7 @@ import type { Source, SourceTerms } from './source.ts'
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { boundsContain } from '../sea/geo.ts'
+import { unknownWord } from '../system/text.ts'
 
 /** A configuration of a thousand stations has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20
@@ -192,7 +193,7 @@ const TYPES: { readonly [type: string]: string } = {
 }
 
 /** `sources[2].fetch[0].url must be …`. */
-function faultText({ instancePath, keyword, message, params, parentSchema }: ErrorObject): string {
+function faultText({ instancePath, keyword, message, params, parentSchema, data }: ErrorObject): string {
   const place = instancePath
     .split('/')
     .slice(1)
@@ -216,7 +217,10 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
     required: `lacks "${missingProperty}"`,
     minItems: `must have ${limit} or more elements`,
     maxProperties: Number(limit) === 0 ? 'must be absent: this kind of source takes none' : undefined,
-    enum: `must be one of ${[allowedValues].flat().join(', ')}`,
+    enum:
+      typeof data === 'string'
+        ? `is unknown: ${unknownWord(data, [allowedValues].flat().map(String))}`
+        : `must be one of ${[allowedValues].flat().join(', ')}`,
   }
   return `${at} ${sentences[keyword] ?? message ?? 'is wrong'}`
 }

@@ -15,6 +15,7 @@ import { openErddap } from './tables/erddap.ts'
 import { openJsonSource } from './tables/json.ts'
 import { openTable } from './tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
+import { unknownWord } from '../system/text.ts'
 import { openTides } from './tides-source.ts'
 
 interface Kind {
@@ -68,7 +69,7 @@ export function openSource(
 export function openKind(kind: string, argument: string, options?: SourceOptions): Source {
   const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
   if (known === undefined) {
-    throw new BuildError(`--source: unknown kind "${kind}", known are ${Object.keys(KINDS).join(', ')}`)
+    throw new BuildError(`--source: unknown kind ${unknownWord(kind, Object.keys(KINDS))}`)
   }
   return known.open(argument, options)
 }

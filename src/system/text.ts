@@ -15,6 +15,41 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** The known word that a mistyped one is most like; undefined where more than a third of it is different. */
+export function nearestWord(typed: string, known: readonly string[]): string | undefined {
+  const wanted = typed.toLowerCase().slice(0, LONGEST_WORD)
+  const ranked = known.map((word) => ({ word, steps: stepsBetween(wanted, word.toLowerCase()) }))
+  const [nearest] = ranked.sort((a, b) => a.steps - b.steps)
+  return nearest !== undefined && nearest.steps * 3 <= Math.max(wanted.length, 3) ? nearest.word : undefined
+}
+
+/** A word in quotes that is not among the known ones, with the one that may have been meant. */
+export function unknownWord(typed: string, known: readonly string[]): string {
+  const meant = nearestWord(typed, known)
+  const guess = meant === undefined ? '' : `: did you mean "${meant}"?`
+  return `${JSON.stringify(typed.slice(0, LONGEST_WORD))}${guess} (known are ${known.join(', ')})`
+}
+
+/** Mistyped words are compared up to this length. */
+const LONGEST_WORD = 100
+
+/** Characters to put in, take out, replace or exchange with the next one, on the way to another text. */
+function stepsBetween(one: string, other: string): number {
+  let [before, row] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)]
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const isSame = one[i - 1] === other[j - 1]
+      const least = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(!isSame))
+      const isTurned = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
+      next.push(isTurned ? Math.min(least, before[j - 2] + 1) : least)
+    }
+    before = row
+    row = next
+  }
+  return row[other.length]
+}
+
 const MOST_FRAMES = 6
 
 /** What may be said of a fault: where it happened. Its message may quote a request. */

@@ -10,6 +10,7 @@ import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { startDrill } from '../faults/drill.ts'
 import { build as buildDemo } from '../faults/folder.ts'
 import { runCli, runCliWell } from '../live.ts'
+import { startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 import { build, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 
@@ -38,6 +39,24 @@ test('A command that stalled while its lock was taken over ends no hold.', async
   stale.release()
   assert.equal((await resume(dir))?.id, ids[1])
   assert.equal(readHold(dir), null)
+})
+
+test('A rollback and its end wait for a build that is at work, and say so.', async (t) => {
+  const dir = folderOf(t)
+  const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
+  for (const [command, id] of [
+    ['rollback', first],
+    ['resume', second],
+  ]) {
+    const builder = lockFolder(dir)
+    const waiting = startProgram(t, [command, dir])
+    await waiting.says(/a build is at work in \S+: waiting for it, up to 30 s/)
+    assert.ok(!waiting.hasEnded())
+    builder.release()
+    await waiting.says(new RegExp(`published snapshot ${id}`))
+    assert.equal(await waiting.ended, 0)
+    assert.equal(await publishedId(dir), id)
+  }
 })
 
 test('A hold file that cannot be understood holds too.', async (t) => {

@@ -1,7 +1,7 @@
 /** The commands of somebody who sets a server up: doctor, init and health. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
@@ -85,6 +85,53 @@ test(
     assert.equal(look().status, 0)
   },
 )
+
+test('The doctor gives the reason of a failed build and of a hold, what was lost, and says whose snapshot it is.', async (t) => {
+  const data = temporaryFolder(t)
+  const snapshots = join(data, 'snapshots')
+  const configure = (name: string): string => {
+    const folder = join(data, name)
+    mkdirSync(folder)
+    for (const buoy of ['a', 'b', 'c', 'd'])
+      writeFileSync(
+        join(folder, `${buoy}.csv`),
+        `time,Hs (m),lat,lng\n2026-03-01T00:00Z,1.5,50,-${buoy.charCodeAt(0) - 90}\n`,
+      )
+    const source = { name, kind: 'table', folder, options: { source: name } }
+    writeFileSync(join(data, `${name}.json`), JSON.stringify({ sources: [source] }))
+    return join(data, `${name}.json`)
+  }
+  const [north, south] = [configure('North'), configure('South')]
+  await runCliWell(['build', '--config', north, '--data', data])
+  const good = await diagnose('--data', data, '--config', north)
+  assert.deepEqual(good.of('build'), [])
+  const other = await diagnose('--data', data, '--config', south)
+  assert.deepEqual(
+    other.of('sources')[1],
+    `advice: the snapshot in ${snapshots} is of other sources: "North"`,
+  )
+
+  rmSync(join(data, 'North', 'b.csv'))
+  await runCliWell(['build', '--config', north, '--data', data])
+  const less = await diagnose('--data', data, '--config', north)
+  assert.deepEqual(less.of('build'), ['advice: lost since the snapshot before: 1 buoy, 0 past readings'])
+
+  await runCliWell(['rollback', snapshots])
+  const held = await diagnose('--data', data, '--config', north)
+  assert.match(held.of('build')[0], /^advice: held since \S+ by a rollback, until: groundswell resume /)
+  await runCliWell(['resume', snapshots])
+  for (const buoy of ['a', 'c']) rmSync(join(data, 'North', `${buoy}.csv`))
+  const { code } = await runCli(['build', '--config', north, '--data', data])
+  assert.equal(code, 1)
+  const failed = await diagnose('--data', data, '--config', north)
+  assert.match(
+    failed.of('build')[0],
+    /^advice: failed at 20\S+: only 1 of the folder's 3 buoys are left in this build: at most 50 % may go \(--allow-loss\)$/,
+  )
+  await runCliWell(['build', '--config', north, '--data', data, '--allow-loss=100%'])
+  const again = await diagnose('--data', data, '--config', north)
+  assert.deepEqual(again.of('build'), ['advice: lost since the snapshot before: 2 buoys, 0 past readings'])
+})
 
 test('A configuration that cannot be read is a fault, and a folder that is missing advice.', async (t) => {
   const folder = temporaryFolder(t)

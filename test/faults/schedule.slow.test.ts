@@ -33,6 +33,7 @@ function drill(
     lastBuilt?: number | null
     failedFirst?: string | null
     fails?: () => boolean
+    changedAt?: () => number | null
     /** What a build takes. */
     builds?: () => Promise<void>
   } = {},
@@ -51,6 +52,7 @@ function drill(
     first: failedFirst === null ? null : { failure: failedFirst },
     clock: () => now,
     random: () => 0.5,
+    ...(options.changedAt !== undefined && { changedAt: options.changedAt }),
     log: (...event) => log.push(lineText(...event)),
     build: async () => {
       builds.push(now - NOON)
@@ -97,7 +99,8 @@ test('Failures are reported, retried ever less often, and forgotten after a succ
   assert.deepEqual(builds, [HALF_HOUR, HALF_HOUR + 15, HALF_HOUR + 45, HALF_HOUR + 105])
   assert.equal(schedule.state.failures_in_row, 4)
   assert.equal(schedule.state.last_error, 'the source is gone')
-  assert.match(log.at(-1)!, /^warning: build failed \(4 in a row\): the source is gone$/)
+  assert.ok(log.includes('warning: build failed (4 in a row): the source is gone'))
+  assert.equal(log.at(-1), 'the next build is at 2026-03-27T12:33:45Z')
   failing = false
   await pass(200)
   assert.equal(schedule.state.failures_in_row, 0)
@@ -114,8 +117,33 @@ test('A clock that is set, back or forth, delays no build by more than its inter
   assert.equal(builds.length, 3, 'the one that was passed over, then the regular one')
 })
 
+test('A configuration that is newer than the snapshot begins a build at once, and one that has been built does not.', async (t) => {
+  let changed = NOON - 5
+  const { builds, pass, log } = drill(t, { changedAt: () => changed, fails: () => builds.length < 2 })
+  await pass(200)
+  assert.deepEqual(builds, [])
+  assert.deepEqual(log, ['the next build is at 2026-03-27T12:30:00Z'])
+  changed = NOON + 250
+  await pass(100)
+  assert.deepEqual(
+    builds.map((at) => at > 250 && at < 350),
+    [true, true],
+    'at once, and a retry after the failure',
+  )
+  assert.match(log.join('\n'), /the configuration is newer than the snapshot: a build begins/)
+  await pass(HALF_HOUR)
+  assert.equal(builds.length, 3, 'the regular one')
+})
+
+test('At the start a configuration that is newer than the snapshot is built at once.', async (t) => {
+  const { builds, pass } = drill(t, { lastBuilt: NOON, changedAt: () => NOON + 1 })
+  await pass(HALF_HOUR)
+  assert.deepEqual(builds, [60, HALF_HOUR])
+})
+
 interface Status {
   snapshot: { id: string } | null
+  failed_build: { at: string; reason: string } | null
   build: {
     built: number
     failures_in_row: number
@@ -153,12 +181,18 @@ test('A source that vanishes is reported while serving goes on, and a stop ends 
   await statusWhen(admin, ({ build }) => build.built >= 1)
   renameSync(source, away)
   const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
-  assert.match(build.last_error ?? '', /the build ended with code 1/)
+  assert.match(build.last_error ?? '', /csv: there is no folder .*source$/)
+  const { failed_build: failed } = await statusWhen(admin, () => true)
+  assert.match(failed?.reason ?? '', /csv: there is no folder .*source$/)
   const answer = await fetch(`${base}/buoys/search?query=alpha`)
   assert.equal(answer.status, 200)
   assert.match(answer.headers.get('cache-control') ?? '', /max-age=[01]$/, 'not past the next build')
   cpSync(away, source, { recursive: true })
-  await statusWhen(admin, (status) => status.build.failures_in_row === 0 && status.build.last_error === null)
+  const { failed_build: now } = await statusWhen(
+    admin,
+    ({ build: { failures_in_row: row, last_error: error } }) => row === 0 && error === null,
+  )
+  assert.equal(now, null)
   assert.equal(await run.stop(), 0)
 })
 
@@ -168,11 +202,11 @@ test('A source that is away at the very start leaves the server up and not ready
   const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
   const [, base] = await run.says(/listening on (\S+)/)
   const [, admin] = await run.says(/admin port on (\S+)/)
-  await run.says(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
+  await run.says(/(warning: the first build failed: csv: there is no folder \S+; the build is tried again)/)
   const { build, snapshot } = await statusWhen(admin, () => true)
   assert.equal(snapshot, null)
   assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))
-  assert.match(build.last_error ?? '', /the build ended with code 1/)
+  assert.match(build.last_error ?? '', /csv: there is no folder/)
   assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 503)
   assert.equal((await fetch(`${admin}/readyz`)).status, 503)
   assert.equal((await fetch(`${admin}/livez`)).status, 200)
@@ -211,7 +245,7 @@ test('A build that takes too long is ended, reported, and tried again, and leave
   assert.equal(await run.stop(), 0)
   const left = existsSync(snapshots) ? readdirSync(snapshots) : []
   assert.deepEqual(
-    left.filter((name) => !/^readings-|^weather-|^registry/.test(name)),
+    left.filter((name) => !/^readings-|^weather-|^registry|^failure\.json$/.test(name)),
     [],
   )
 })

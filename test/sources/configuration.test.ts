@@ -93,7 +93,15 @@ test('A fault is named by its place.', (t) => {
     [{ sources: [CSV], source: 1 }, /^the file has an unknown key "source"$/],
     [own({ limits: { seconds: 0 } }), /^sources\[0\]\.limits\.seconds must be >= 1$/],
     [own({ limits: { megabytes: 64 } }), /^sources\[0\]\.limits\.megabytes must be >= 128$/],
-    [{ sources: [{ ...CSV, kind: 'noaa' }] }, /^sources\[0\]\.kind must be one of ndbc, .*demo$/],
+    [
+      { sources: [{ ...CSV, kind: 'noaa' }] },
+      /^sources\[0\]\.kind is unknown: "noaa" \(known are ndbc, .*demo\)$/,
+    ],
+    [
+      { sources: [{ ...CSV, kind: 'tabel' }] },
+      /^sources\[0\]\.kind is unknown: "tabel": did you mean "table"\?/,
+    ],
+    [{ sources: [{ ...CSV, kind: 7 }] }, /^sources\[0\]\.kind must be one of ndbc, /],
     [own({ filder: {} }), /^sources\[0\] has an unknown key "filder"$/],
     [{ sources: [CSV, CSV] }, /^sources\[1\]\.name "Own" is the name of an earlier source$/],
     [own({ refresh: '30' }), /^sources\[0\]\.refresh must be a duration such as 30m$/],
