@@ -31,10 +31,30 @@ export function tilesOf(layers, zoom) {
       const tiles = indexes
         .map(([name, index]) => [name, index.getTile(zoom, x, y)])
         .filter(([, tile]) => tile !== null)
+      for (const [, { features }] of tiles) {
+        for (const feature of features) hideCuts(feature, x === 0, x === side - 1)
+      }
       const options = { version: 2, extent: EXTENT }
       return [`${x}-${y}`, Buffer.from(fromGeojsonVt(Object.fromEntries(tiles), options))]
     }),
   )
+}
+
+/** GeoJSON-VT's number for polygons. */
+const POLYGON = 3
+
+/**
+ * Shapes are cut at the antimeridian. An outline along the cut would be drawn as a line through Chukotka and
+ * Antarctica: it goes beyond the edge of the tile, where nothing is drawn.
+ */
+function hideCuts({ type, geometry }, isWestmost, isEastmost) {
+  if (type !== POLYGON) return
+  for (const ring of geometry) {
+    for (const point of ring) {
+      if (isWestmost && point[0] === 0) point[0] = -BUFFER
+      if (isEastmost && point[0] === EXTENT) point[0] = EXTENT + BUFFER
+    }
+  }
 }
 
 /**
