@@ -1,13 +1,14 @@
-/** `GET /buoys/map`: all active buoys unpaged; the word beats a slug `map`. */
+/** `GET /buoys/map`: all active buoys, or all, unpaged; the word beats a slug `map`. */
 import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filters.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { operation } from '../operation/operation.ts'
-import type { QueryOf } from '../operation/parameters.ts'
+import { boolean, type QueryOf } from '../operation/parameters.ts'
 
 const parameters = {
   ...boxParameters,
   ...latestFilters,
+  active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
   include,
 }
 
@@ -32,13 +33,15 @@ export const mapBuoys = operation({
 
 function within(dataset: Dataset, query: QueryOf<typeof parameters>): ArrayLike<number> {
   const { active, boxes, groups } = dataset
+  const { active_only: isActiveOnly } = query
   const filter = latestFilter(dataset, query)
   const box = boxOf(query)
   if (box === null) {
-    const all = groups.everywhere.active
+    const all = isActiveOnly ? groups.everywhere.active : groups.everywhere.all
     return filter === null ? all : all.filter(filter)
   }
-  const isTaken = (ordinal: number): boolean => active[ordinal] === 1 && (filter === null || filter(ordinal))
+  const isTaken = (ordinal: number): boolean =>
+    (!isActiveOnly || active[ordinal] === 1) && (filter === null || filter(ordinal))
   return boxes.within(box, isTaken)
 }
 

@@ -535,7 +535,9 @@ function map(all: Known[], { parameters }: Asked, { asOf, passes }: World): Answ
   const box = boxOf(parameters)
   const found = all.filter(
     (buoy) =>
-      buoy.active && isWanted(buoy, asOf, parameters) && (box === null || boxHolds(box, buoy.lat, buoy.lng)),
+      (buoy.active || !isTrue(parameters.get('active_only'), true)) &&
+      isWanted(buoy, asOf, parameters) &&
+      (box === null || boxHolds(box, buoy.lat, buoy.lng)),
   )
   const virtual = found.filter((buoy) => buoy.record.virtual).length
   return success({

@@ -448,7 +448,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       maybe('hours', integers(1, 240, 1, 24, 72)),
     ],
     countries: ['/countries'],
-    map: ['/buoys/map', box, latest, extras],
+    map: ['/buoys/map', box, latest, maybe('active_only', booleans), extras],
     satellites: ['/buoys/satellites', maybe('locale', fc.constantFrom('fr', 'en'))],
     satellite_passes: [
       '/buoys/satellite_passes',
