@@ -6,6 +6,7 @@ import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
 import { checkKeysAddress, isAddress } from '../access/keys-object.ts'
 import { parseRedisAddress } from '../access/redis.ts'
+import { readLogo } from './logo.ts'
 import type { MapStyle } from './static-files.ts'
 import {
   address,
@@ -38,6 +39,8 @@ const MOST_ACTIVE_DAYS = 36_500
 const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
+/** What the head of a phone has room for, twice. */
+const MOST_TITLE_CHARACTERS = 60
 
 /** A site as browsers name it, which a policy can have. @throws Error saying what is allowed */
 function origin(value: string): string {
@@ -178,6 +181,27 @@ export const SERVE_SETTINGS = {
         throw new Error('an https:// or mailto: address, an e-mail address, or a text')
       }
       return line
+    }),
+  ),
+  title: setting(
+    'TEXT',
+    'name of the pages in place of groundswell, such as that of a harbour',
+    '',
+    orNull(plainLine(MOST_TITLE_CHARACTERS)),
+  ),
+  logo: setting(
+    'FILE',
+    "picture beside the name of the pages: a PNG, or an SVG without scripts and outside references, of at most 256 KiB; read at the server's start",
+    '',
+    orNull((texts) => readLogo(last(texts))),
+  ),
+  accent: setting(
+    'COLOUR',
+    'colour of links and buttons, such as #0a6a8f: darker in light colours and lighter in dark ones where it would not be read',
+    '',
+    orNull((texts) => {
+      if (!/^#[0-9a-f]{6}$/i.test(last(texts))) throw new Error('a colour such as #0a6a8f')
+      return last(texts).toLowerCase()
     }),
   ),
   'map-style': {

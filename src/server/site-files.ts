@@ -40,15 +40,22 @@ export async function waitForPages(hasEnded: () => boolean): Promise<void> {
   }
 }
 
+/** What the pages depend on. */
+type SiteConfig = Pick<
+  ServeConfig,
+  'base-path' | 'contact' | 'embed-from' | 'map-style' | 'public-url' | 'title' | 'logo' | 'accent'
+>
+
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(
-  config: Pick<ServeConfig, 'base-path' | 'contact' | 'embed-from' | 'map-style' | 'public-url'>,
+  config: SiteConfig,
   anonymousAccess: AnonymousAccess,
   { log, refreshEvery = 0 }: { log: LogLine; refreshEvery?: number },
 ): SharedSite {
   const { 'base-path': basePath, 'map-style': mapStyle, 'embed-from': embedFrom } = config
   const areMade = arePagesMade()
-  const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf)]
+  const logo = config.logo === null ? [] : [config.logo]
+  const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf), ...logo]
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
@@ -58,6 +65,9 @@ export function startSite(
       embed: embedFrom.length > 0 ? 'others' : '',
       map_style: mapStyle?.address ?? '',
       public_url: config['public-url'] ?? '',
+      title: config.title ?? 'groundswell',
+      logo: config.logo?.path.slice(1) ?? '',
+      accent: config.accent ?? '',
     })
       .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
       .map((file) => allowFrames(file, embedFrom))

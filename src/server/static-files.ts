@@ -48,7 +48,7 @@ const WORTHWHILE = 0.9
  */
 const BROTLI_QUALITY = 6
 
-const MARK = /\{\{(base_path|explorer|refresh|contact|embed|map_style|public_url)\}\}/g
+const MARK = /\{\{(base_path|explorer|refresh|contact|embed|map_style|public_url|title|logo|accent)\}\}/g
 
 /** Values of the marks of pages, such as `{{base_path}}`. */
 export interface PageValues {
@@ -65,6 +65,12 @@ export interface PageValues {
   map_style: string
   /** Origin of the server; '' where it is not known. */
   public_url: string
+  /** What the pages are called. */
+  title: string
+  /** Address of the operator's logo below the root; '' for none. */
+  logo: string
+  /** The operator's colour, `#rrggbb`; '' for the usual one. */
+  accent: string
 }
 
 /** Where the style is, and the origins of it and of what it names. */

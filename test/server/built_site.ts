@@ -11,6 +11,9 @@ export const USUAL: PageValues = {
   embed: '',
   map_style: '',
   public_url: '',
+  title: 'groundswell',
+  logo: '',
+  accent: '',
 }
 
 export const builtSite = (values: Partial<PageValues> = {}): StaticFile[] =>

@@ -16,6 +16,9 @@ function site(): Map<string, { head: string; text: string }> {
     'map-style': null,
     'public-url': null,
     'embed-from': [],
+    title: null,
+    logo: null,
+    accent: null,
   }
   const { memory, files } = startSite(config, 'keyed', { log: () => {} })
   return new Map(

@@ -7,7 +7,7 @@ import { startFollowing } from './live/following.ts'
 import { Panel } from './panel/panel.tsx'
 import { Search } from './search.tsx'
 import { Banner, LiveDot } from './status.tsx'
-import { api, byId, page } from './store.ts'
+import { api, byId, page, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
 import { Legend, MapTools, PageTools } from './tools.tsx'
 
@@ -45,8 +45,18 @@ async function loadMap(host: HTMLElement): Promise<void> {
   }
 }
 
+/** The operator's logo takes the place of ours, and our name goes to the licences. */
+function showOperator(): void {
+  const head = document.querySelector<HTMLElement>('h1[data-logo]')
+  const { logo = '' } = head?.dataset ?? {}
+  // Its name stands beside it.
+  if (logo !== '') head?.querySelector('svg')?.replaceWith(Object.assign(new Image(), { src: logo, alt: '' }))
+  byId('maker').hidden = logo === '' && SITE === 'groundswell'
+}
+
 /** The answers are on their way while the texts are. */
 async function start(): Promise<void> {
+  showOperator()
   await translateDocument()
   render(<Search />, byId('search'))
   render(<PageTools />, byId('tools'))

@@ -1,5 +1,6 @@
 /** The colours of the page: those that the visitor chose, else those of the system. */
 import { computed, effect, signal } from '@preact/signals'
+import { accentOf } from './accent.ts'
 import { keepText, keptText } from './mine/kept.ts'
 
 export type Theme = 'light' | 'dark'
@@ -35,6 +36,8 @@ export const variable = (name: string): string =>
 
 effect(() => {
   document.documentElement.dataset.theme = theme.value
+  const { accent = '' } = document.documentElement.dataset
+  if (accent !== '') document.documentElement.style.setProperty('--accent', accentOf(accent, theme.value))
   // What the browser draws around the page follows the visitor's choice, not the system's.
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
     meta.content = variable('--surface')
