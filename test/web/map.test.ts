@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Map as MapView } from 'maplibre-gl'
 import { firstBuoys } from '../../web/explorer/map/first.ts'
-import { spread } from '../../web/explorer/map/spread.ts'
+import { leashes, spread } from '../../web/explorer/map/spread.ts'
 import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
 
 const buoy = (name: string, lat: number, lng: number, timezone: string) => ({ name, lat, lng, timezone })
@@ -39,12 +39,22 @@ test('A narrow map starts with the buoys of the time zone, else with those aroun
   assert.deepEqual(firstBuoys(tongaAndSamoa, phone, { timezone: 'Pacific/Apia', hours: 13 }), tongaAndSamoa)
 })
 
-test('A wide map starts with as many buoys as fit between the polar seas, over the antimeridian too.', () => {
+test('A wide map starts around the visitor, with as many buoys as fit, or where most are, over 180° too.', () => {
   const visitor = { timezone: 'Europe/Paris', hours: 1 }
   assert.deepEqual(firstBuoys(BUOYS, { width: 2600, height: 800 }, visitor), BUOYS)
-  const some = firstBuoys(BUOYS, { width: 893, height: 820 }, visitor)
+  const pane = { width: 893, height: 820 }
+  assert.deepEqual(names(firstBuoys(BUOYS, pane, visitor)), [
+    'Anglet',
+    'Cap Ferret',
+    'Sevenstones',
+    'Réunion',
+  ])
+  const american = firstBuoys(BUOYS, pane, { timezone: 'America/Los_Angeles', hours: -8 })
+  assert.deepEqual(names(american), ['Monterey', 'Eel River', 'Waimea', 'Majuro'])
+  // Where nothing is near, as many as can be.
+  const far = firstBuoys(BUOYS, pane, { timezone: 'Asia/Tokyo', hours: 8 })
   assert.deepEqual(
-    some,
+    far,
     BUOYS.filter(({ name }) => name !== 'Majuro'),
   )
   const pacific = BUOYS.slice(3, 7)
@@ -71,6 +81,43 @@ test('Dots that would cover each other are drawn apart but near their buoys; oth
   assert.equal(near[0].geometry.coordinates[0], -1.6)
 })
 
+test('Three buoys at a pier are drawn the nearer to where they are the nearer the map is, and there at zoom 14.', () => {
+  // Within 200 m of each other.
+  const pier = [dot(-117.2571, 32.8669), dot(-117.2581, 32.8674), dot(-117.2569, 32.8681)]
+  let before = Infinity
+  for (const zoom of [3, 6, 10, 12, 13.5, 14]) {
+    const degree = (512 * 2 ** zoom) / 360
+    const away = spread(pier, 512 * 2 ** zoom).map(({ geometry: { coordinates } }, i) => {
+      const [lng, lat] = pier[i].geometry.coordinates
+      return (
+        Math.hypot(coordinates[0] - lng, (coordinates[1] - lat) / Math.cos(lat * (Math.PI / 180))) * degree
+      )
+    })
+    assert.ok(Math.max(...away) <= before + 0.01, `${away.join()} pixels at zoom ${zoom}`)
+    before = Math.max(...away)
+  }
+  assert.equal(before, 0)
+  assert.deepEqual(spread(pier, 512 * 2 ** 14), pier)
+})
+
+test('A line leads from each dot that was moved to where its buoy is, over the antimeridian the short way.', () => {
+  const buoys = [dot(-1.6, 43.5), dot(-9, 52), dot(179.999, -16)]
+  const lines = leashes(buoys, [dot(-1.61, 43.51), dot(-9, 52), dot(-179.999, -16)])
+  assert.deepEqual(
+    lines.map(({ geometry }) => geometry.coordinates),
+    [
+      [
+        [-1.6, 43.5],
+        [-1.61, 43.51],
+      ],
+      [
+        [179.999, -16],
+        [180.001, -16],
+      ],
+    ],
+  )
+})
+
 test('Two dots beside the antimeridian are moved apart as any others, each to its own side.', () => {
   const [west, east] = spread([dot(179.99, -16), dot(-179.99, -16)], 512 * 2 ** 4).map(
     ({ geometry }) => geometry.coordinates[0],
@@ -95,7 +142,7 @@ test('No dot is drawn further than nine pixels from its buoy, on a flat map and 
   fc.assert(
     fc.property(
       buoys,
-      fc.double({ min: 0, max: 9, noNaN: true }),
+      fc.double({ min: 0, max: 14, noNaN: true }),
       fc.boolean(),
       ([middle, steps], zoom, isGlobe) => {
         const equator = 512 * 2 ** zoom

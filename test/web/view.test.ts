@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import {
+  bucketOf,
   chartRange,
   curlLine,
   pastAddress,
@@ -102,7 +103,7 @@ test('Every height has one class, named in the legend and coloured on both maps.
 test('A week of a silent buoy is the week before its newest reading; of others the server says it.', () => {
   const now = Date.UTC(2026, 10, 22, 12)
   const api = new Api('/v2', '', () => now, true)
-  const datesOf = (newest: string | null, span: 2 | 7 | 28 | 365): (string | undefined)[] => {
+  const datesOf = (newest: string | null, span: 1 | 2 | 7 | 28 | 365): (string | undefined)[] => {
     const range = chartRange(api, { last_reading_time: newest } as BuoyDetail, { span, range: null })
     return [range?.start, range?.end]
   }
@@ -110,22 +111,32 @@ test('A week of a silent buoy is the week before its newest reading; of others t
   assert.deepEqual(datesOf(null, 28), [undefined, undefined])
   assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 7), ['2026-10-06T06:00:00Z', '2026-10-16T06:00:00Z'])
   assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 2), ['2026-10-11T06:00:00Z', '2026-10-16T06:00:00Z'])
+  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 1), ['2026-10-12T06:00:00Z', '2026-10-14T06:00:00Z'])
   assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 365), ['2025-10-13T06:00:00Z', '2026-10-13T06:00:00Z'])
 })
 
-test('A chart has all readings of a month, and of longer ranges buckets of which none is narrower than a pixel.', () => {
+test('A chart has all readings of two weeks, and of longer ranges days or months, none narrower than a pixel.', () => {
   const api = new Api('/v2', '', () => 0, true)
   const asked = (start: string, end: string, pixels: number): string => {
-    const address = pastAddress(api, { id: 7, slug: 'a' }, { start, end }, pixels)
-    const { pathname, searchParams } = new URL(address, 'http://a')
-    return `${pathname} ${searchParams.get('ids') ?? ''} ${searchParams.get('bucket') ?? ''}`
+    const bucket = bucketOf({ start, end }, pixels)
+    const by = { bucket, zone: 'Europe/Paris', aggregation: 'max' } as const
+    const { pathname, searchParams: of } = new URL(
+      pastAddress(api, { id: 7, slug: 'a' }, { start, end }, by),
+      'http://a',
+    )
+    const names = ['start_date', 'end_date', 'bucket', 'timezone', 'aggregation']
+    return [pathname, ...names.map((name) => of.get(name))].join(' ').trimEnd()
   }
-  assert.equal(asked('2026-01-01', '2026-01-31', 400), '/v2/buoys/a/readings/chart  ')
-  assert.equal(asked('2026-01-01', '2026-02-01', 400), '/v2/readings 7 3h')
-  assert.equal(asked('2026-01-01', '2026-02-19', 400), '/v2/readings 7 3h')
-  assert.equal(asked('2026-01-01', '2026-02-20', 400), '/v2/readings 7 1d')
-  assert.equal(asked('2023-01-01', '2025-09-26', 4000), '/v2/readings 7 1d')
-  assert.equal(asked('2023-01-01', '2025-09-27', 4000), '/v2/readings 7 1mo')
+  assert.equal(asked('2026-01-01', '2026-01-17', 400), '/v2/buoys/a/readings/chart 2026-01-01 2026-01-17')
+  // A day before and after, so that the first and the last one are whole by the clock of the zone.
+  const days = '/v2/readings 2025-12-31 2026-01-19 1d Europe/Paris max'
+  assert.equal(asked('2026-01-01', '2026-01-18', 400), days)
+  assert.match(asked('2023-01-01', '2025-09-24', 4000), /2025-09-25 1d/)
+  assert.match(asked('2023-01-01', '2025-09-25', 4000), /2022-12-01 2025-10-26 1mo/)
+  assert.match(
+    asked('2025-11-20T10:30:00Z', '2026-11-20T10:30Z', 900),
+    /2025-11-19T10:30:00Z 2026-11-21T10:30:00Z 1d/,
+  )
   const many = Array.from({ length: 500 }, (_, i) => i)
   const { searchParams } = new URL(trendAddress(api, many), 'http://a')
   assert.equal(searchParams.get('ids')!.split(',').length, 111)

@@ -20,16 +20,16 @@ import type { Rows } from './charts/parts.ts'
 import type { Metric, Position, SeasonName, ViewState } from './view.ts'
 
 const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
-/** Days of a chart after the newest reading, and the most that a chart has of all readings. */
-const DAYS_AHEAD = 3
-const LONGEST_CHART_MS = 31 * DAY_MS
-/** Buckets of longer ranges, by their hours, and the most rows of an answer. */
-const BUCKETS = [
-  ['3h', 3],
-  ['1d', 24],
-  ['1mo', 730],
-] as const
+/** Days of a chart after the newest reading, by those before it: a year has none. */
+const DAYS_AHEAD = { 1: 1, 2: 3, 7: 3, 28: 3, 365: 0 } as const satisfies {
+  [span in ViewState['span']]: number
+}
+/** Two weeks, with the days ahead: in a longer chart readings lie closer than lines can be told apart. */
+const LONGEST_CHART_MS = 17 * DAY_MS
+/** What longer ranges are drawn by, with milliseconds: no bucket is narrower than a pixel. */
+const BUCKET_MS = { '1d': DAY_MS, '1mo': 31 * DAY_MS } as const
+export type Bucket = keyof typeof BUCKET_MS
+/** The most rows of an answer. */
 const MOST_ROWS = 1000
 /** Most buoys that a search finds. */
 const MOST_FOUND = 50
@@ -51,6 +51,10 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
  */
 export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
   api.address('/buoys/map', isOfNone ? { bbox: '0,-90,0,-90' } : {})
+
+/** All buoys, those that are silent too. */
+export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
+  api.address('/buoys/map', { active_only: 'false' })
 
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
@@ -77,39 +81,79 @@ export function chartRange(
   const at = Date.parse(newest ?? '')
   if (newest === null || (span === 7 && api.clock() - at < DAY_MS)) return null
   const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-  const ahead = span === 365 ? 0 : DAYS_AHEAD
-  return { start: text(at - span * DAY_MS), end: text(at + ahead * DAY_MS) }
+  return { start: text(at - span * DAY_MS), end: text(at + DAYS_AHEAD[span] * DAY_MS) }
 }
 
 /** Milliseconds of a range; the last day is a whole one. */
 const lengthOf = ({ start, end }: ChartRange): number =>
   Date.parse(end) - Date.parse(start) + (end.includes('T') ? 0 : DAY_MS)
 
+/** What a range is drawn by: null for all readings, else days or months, no more than `pixels`. */
+export function bucketOf(range: ChartRange | null, pixels: number): Bucket | null {
+  if (range === null || lengthOf(range) <= LONGEST_CHART_MS) return null
+  return lengthOf(range) <= (Math.min(pixels, MOST_ROWS) - 2) * DAY_MS ? '1d' : '1mo'
+}
+
+/** A part of a chart: the zone of its buckets (IANA), and what they have of their readings. */
+export interface Bucketed {
+  readonly bucket: Bucket | null
+  readonly zone: string
+  readonly aggregation?: 'mean' | 'min' | 'max'
+}
+
 /**
- * What is drawn of a buoy: all readings of some weeks with forecast and tide, or the means of a longer range,
- * in buckets of which there are no more than pixels.
+ * What is drawn of a buoy: all readings of some days, or those of a longer range in buckets. The first and
+ * the last one would be parts of days: the answer begins and ends a bucket sooner and later, and
+ * `wholeBuckets` leaves out what is too much.
  */
 export function pastAddress(
   api: Api,
   { id, slug, available = {} }: Pick<BuoyDetail, 'id' | 'slug' | 'available'>,
   range: ChartRange | null,
-  pixels: number,
+  { bucket, zone, aggregation = 'mean' }: Bucketed,
 ): Address<Chart | Rows> {
   const dates = range && { start_date: range.start, end_date: range.end }
   // Most buoys do not separate swell and wind sea.
   const swell = Object.hasOwn(available, 'swell_height') ? ',swell' : ''
-  if (range === null || lengthOf(range) <= LONGEST_CHART_MS) {
+  if (bucket === null || range === null) {
     const include = `measures${swell}`
     return api.address(`${buoyPath(slug)}/readings/chart`, { ...dates, include } satisfies ChartParameters)
   }
-  const most = Math.min(pixels, MOST_ROWS)
-  const [bucket] = BUCKETS.find(([, hours]) => lengthOf(range) <= hours * HOUR_MS * most) ?? BUCKETS[2]
-  const include = `wind,peak_period${swell}`
-  return api.address('/readings', { ids: id, ...dates, ...ROWS, bucket, include })
+  const moved = (moment: string, buckets: number): string => {
+    const text = new Date(Date.parse(moment) + buckets * BUCKET_MS[bucket]).toISOString()
+    return moment.includes('T') ? text.replace('.000Z', 'Z') : text.slice(0, 10)
+  }
+  return api.address('/readings', {
+    ids: id,
+    start_date: moved(range.start, -1),
+    end_date: moved(range.end, 1),
+    ...ROWS,
+    bucket,
+    timezone: zone,
+    aggregation,
+    // Of the extremes only heights are drawn.
+    ...(aggregation === 'mean'
+      ? { include: `wind,peak_period${swell}` }
+      : { fields: 'buoy_id,time,significient_height,maximum_height' }),
+  })
 }
 
+/** The readings by which one sees whether the sea rises: those of the last hours before the newest one. */
+export function recentAddress(
+  api: Api,
+  { slug }: Pick<BuoyDetail, 'slug'>,
+  newest: string,
+): Address<Chart | Rows> {
+  const start = new Date(Date.parse(newest) - RECENT_MS).toISOString().replace('.000Z', 'Z')
+  return api.address(`${buoyPath(slug)}/readings/chart`, {
+    start_date: start,
+    end_date: newest,
+  } satisfies ChartParameters)
+}
+const RECENT_MS = 4 * 3_600_000
+
 /** Rows of many buoys by columns, oldest first. */
-const ROWS = { aggregation: 'mean', layout: 'columns', order: 'asc', per_page: MOST_ROWS }
+const ROWS = { layout: 'columns', order: 'asc', per_page: MOST_ROWS }
 const TREND_HOURS = 3
 
 /** Heights of the last 24 hours in buckets of three, of as many buoys as an answer has rows for. */
@@ -118,6 +162,7 @@ export const trendAddress = (api: Api, ids: readonly number[]): Address<Rows> =>
     ids: ids.slice(0, Math.floor(MOST_ROWS / (24 / TREND_HOURS + 1))).join(),
     ...ROWS,
     bucket: `${TREND_HOURS}h`,
+    aggregation: 'mean',
     fields: 'buoy_id,time,significient_height',
   })
 
@@ -155,6 +200,8 @@ export function seriesAddress(
   return api.address(`${buoyPath(slug)}/readings/series`, {
     metric,
     bucket: season === 'year' ? 'week' : 'day',
+    // Means of means, weighted by their samples, are means of all readings; medians make nothing.
+    aggregation: 'avg',
     start_year: thisYear - (SEASONS - 1),
     end_year: thisYear,
     ...SEASON_DATES[season],

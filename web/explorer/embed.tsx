@@ -7,7 +7,7 @@ import { texts } from './language.ts'
 import { scaledText } from './mine/units.ts'
 import { heightsOf, type Trend } from './page.ts'
 import { Known, Now } from './panel/now.tsx'
-import { Ago, Chip, External, Heading, Note, Spark, Waiting } from './pieces.tsx'
+import { Ago, Arrow, Chip, External, Heading, Note, Spark, Waiting } from './pieces.tsx'
 import { answers, byId, clock, now, page, scalesOf, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
 
@@ -49,10 +49,6 @@ function Card({
   if (reading === null) return <Note>{texts.panel.noReading}</Note>
   const scales = scalesOf.value(buoy)
   const { significient_height: height, period, direction, time } = reading
-  const parts = [
-    period == null ? '' : scaledText(scales('period'), period),
-    direction == null ? '' : texts.buoy.from(directionText(direction)),
-  ]
   return (
     <div class="card latest">
       <p class="hero row">
@@ -60,7 +56,15 @@ function Card({
         <strong>{scaledText(scales('height'), height)}</strong>
         <Spark heights={heightsOf(trend, id)} />
       </p>
-      <p>{parts.filter(Boolean).join(' ')}</p>
+      <p>
+        {period == null ? null : scaledText(scales('period'), period)}
+        {direction == null ? null : (
+          <>
+            {' '}
+            <Arrow from={direction} /> {texts.buoy.from(directionText(direction))}
+          </>
+        )}
+      </p>
       <p class="age">
         <Ago time={time} />
       </p>

@@ -85,6 +85,16 @@ export const dayText = (time: Date, zone: Zone, now: number): string =>
 export const dayOfYear = (time: Date): string =>
   formatOf(UTC, { day: 'numeric', month: 'short' }).format(time)
 
+/** `2026-11-21`: the day of a zone's calendar. */
+export const calendarDay = (time: Date, zone: Zone): string =>
+  formatOf(zone, { year: 'numeric', month: '2-digit', day: '2-digit' }, 'en-CA').format(time)
+
+/** `Sat 21 November`, of a month `November 2026`, with the year where it is not that of `now`. */
+export function bucketName(time: Date, bucket: '1d' | '1mo', zone: Zone, now: number): string {
+  if (bucket === '1mo') return formatOf(zone, { month: 'long', year: 'numeric' }).format(time)
+  return formatOf(zone, { weekday: 'short', ...dayOf(time, zone, now), month: 'long' }).format(time)
+}
+
 /** `Sat 21` */
 export const dayName = (time: Date, zone: Zone): string =>
   formatOf(zone, { weekday: 'short', day: 'numeric' }).format(time)

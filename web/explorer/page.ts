@@ -6,18 +6,23 @@ import type {
   ReadingSeriesAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import {
+  allAddress,
+  type Bucket,
+  bucketOf,
   buoyAddress,
+  type ChartRange,
   chartRange,
   forecastAddress,
   mapAddress,
   pastAddress,
+  recentAddress,
   seriesAddress,
   trendAddress,
 } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
 import type { ActiveBuoy, Address, Api } from './api.ts'
 import type { Rows } from './charts/parts.ts'
-import { position } from './format.ts'
+import { chosenZone, position } from './format.ts'
 import { texts } from './language.ts'
 import type { Guest, KnownBuoy } from './guest.ts'
 import { type Decimals, namesOf } from './mine/units.ts'
@@ -60,6 +65,15 @@ export type Subject =
 /** What a buoy measured, another one beside it, and the days ahead. */
 export interface NowAsked {
   readonly past: Asked<Chart | Rows>
+  /** Of a long range: what it is drawn by, its days, and the least and greatest heights of each. */
+  readonly long: {
+    readonly bucket: Bucket
+    readonly range: ChartRange
+    readonly least: Asked<Chart | Rows>
+    readonly greatest: Asked<Chart | Rows>
+  } | null
+  /** The last hours; null without a reading. */
+  readonly recent: Asked<Chart | Rows> | null
   readonly beside: (Asked<Chart | Rows> & { readonly buoy: ActiveBuoy }) | null
   readonly forecast: Asked<PlaceForecast>
   /** Whether the chart goes on to now, and to the days ahead. */
@@ -72,6 +86,8 @@ export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 export interface Page {
   readonly view: ViewState
   readonly buoys: Answer<{ buoys: readonly ActiveBuoy[]; decimals?: Decimals }>
+  /** All buoys, for those that are silent; null where nothing shows them. */
+  readonly all: Answer<{ buoys: readonly ActiveBuoy[] }> | null
   readonly subject: Subject
 }
 
@@ -99,6 +115,8 @@ export interface Place {
   readonly isOfOneBuoy: boolean
   /** Width of a chart. */
   readonly pixels: number
+  /** Whether there is a map, which shows the silent buoys too. */
+  readonly hasMap: boolean
 }
 
 const NO_LIST = { state: 'here', data: { buoys: [] } } as const
@@ -115,7 +133,8 @@ export function pageOf(api: Api, answers: Answers, guest: Guest, view: ViewState
   const subject = isGuest
     ? guestSubject(guest, view)
     : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [], place)
-  return { view, buoys, subject }
+  const all = isGuest || !place.hasMap ? null : answers.get(allAddress(api))
+  return { view, buoys, all, subject }
 }
 
 function guestSubject(guest: Guest, { buoy: slug, point }: ViewState): Subject {
@@ -146,13 +165,30 @@ function subjectOf(
     const { buoy } = answer.data
     const range = chartRange(api, buoy, view)
     const other = active.find((each) => each.slug === view.beside && each.slug !== slug)
-    const now = (): NowAsked => ({
-      past: ask(pastAddress(api, buoy, range, pixels)),
-      beside: other === undefined ? null : { ...ask(pastAddress(api, other, range, pixels)), buoy: other },
-      forecast: ask(forecastAddress(api, buoy)),
-      isToNow: view.range === null && view.span !== 365,
-      isAhead: range === null || (view.span !== 365 && Date.parse(range.end) > api.clock()),
-    })
+    const bucket = bucketOf(range, pixels)
+    // Days are those of the clock that times are given by.
+    const by = { bucket, zone: chosenZone(view.zone, buoy.timezone).name }
+    const now = (): NowAsked => {
+      const past = ask(pastAddress(api, buoy, range, by))
+      const extreme = (aggregation: 'min' | 'max') =>
+        ask(pastAddress(api, buoy, range, { ...by, aggregation }))
+      const newest = buoy.last_reading_time
+      // The usual chart has the last hours.
+      const hasRecent = bucket === null && view.range === null
+      const recent = newest === null || hasRecent ? past : ask(recentAddress(api, buoy, newest))
+      return {
+        past,
+        long:
+          bucket === null || range === null
+            ? null
+            : { bucket, range, least: extreme('min'), greatest: extreme('max') },
+        recent: newest === null ? null : recent,
+        beside: other === undefined ? null : { ...ask(pastAddress(api, other, range, by)), buoy: other },
+        forecast: ask(forecastAddress(api, buoy)),
+        isToNow: view.range === null && view.span !== 365,
+        isAhead: range === null || (view.span !== 365 && Date.parse(range.end) > api.clock()),
+      }
+    }
     const series = { ...view, metric: metricOf(buoy, view) }
     return {
       kind: 'buoy',

@@ -2,6 +2,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Answer } from './answers.ts'
+import { ARROW } from './charts/geometry.ts'
 import { agoText, isOld, position } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
@@ -51,6 +52,15 @@ export function Chip({ height, isRing = false }: { height: number | null; isRing
   const scale = scaleOf('height', units.value)
   const style = height === null ? {} : { '--height-color': HEIGHT_COLORS[classOf(height, scale)] }
   return <span class={isRing ? 'chip ring' : 'chip'} aria-hidden="true" style={style} />
+}
+
+/** Points where waves or wind from `from` (degrees) go. The text beside it says it. */
+export function Arrow({ from }: { from: number }) {
+  return (
+    <svg class="arrow" viewBox="-8 -8 16 16" aria-hidden="true" style={{ '--turn': `${from}deg` }}>
+      <path d={ARROW} />
+    </svg>
+  )
 }
 
 /** Pixels of a sparkline. */

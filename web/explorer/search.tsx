@@ -5,7 +5,7 @@ import type { BuoySearchItem, Place } from '../../clients/typescript/groundswell
 import { placesAddress, searchAddress } from './addresses.ts'
 import { ApiTrouble } from './api.ts'
 import { texts } from './language.ts'
-import { announce, api, openBuoy, openPlace, query, report } from './store.ts'
+import { announce, api, buoys, openBuoy, openPlace, query, recently, report } from './store.ts'
 
 /** Time without a keystroke before a call is spent. */
 const PAUSE_MS = 180
@@ -51,11 +51,17 @@ async function ask(): Promise<void> {
   }
 }
 
-const rowOfBuoy = ({ slug, name, country, source, source_identifier: id }: BuoySearchItem): Row => ({
-  name,
-  about: [country, `${source} ${id}`].filter((part) => part !== null).join(' · '),
-  open: () => openBuoy(slug),
-})
+function rowOfBuoy({ slug, name, country, source, source_identifier: id }: BuoySearchItem): Row {
+  // A guest does not know which ones are active.
+  const isSilent =
+    !api.isGuest && buoys.peek() !== null && buoys.peek()?.every((each) => each.slug !== slug) === true
+  const none = isSilent ? texts.list.noReadingSince(recently.peek()) : null
+  return {
+    name,
+    about: [country, `${source} ${id}`, none].filter((part) => part !== null).join(' · '),
+    open: () => openBuoy(slug),
+  }
+}
 
 const rowOfPlace = ({ name, region, country, lat, lng }: Place): Row => ({
   name,

@@ -21,7 +21,7 @@ import { formatView, MAP_END, parseView, type Position, type ViewState } from '.
 
 const { basePath = '', explorer, refresh } = document.documentElement.dataset
 /** What the page is called. */
-export const SITE = 'groundswell'
+export const SITE = document.documentElement.dataset.title ?? 'groundswell'
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
@@ -91,7 +91,8 @@ const guest = new Guest(api, answers)
 
 const pageNow = (): Page => {
   const pixels = document.getElementById('content')?.clientWidth ?? innerWidth
-  return pageOf(api, answers, guest, view.peek(), { isOfOneBuoy: embedded !== undefined, pixels })
+  const place = { isOfOneBuoy: embedded !== undefined, pixels, hasMap: map.peek() !== null }
+  return pageOf(api, answers, guest, view.peek(), place)
 }
 
 /** What the panel shows. */
@@ -101,7 +102,8 @@ const asked = computed(() =>
   formatView({ ...view.value, camera: api.isGuest ? view.value.camera : null, units: {} }),
 )
 effect(() => {
-  void [asked.value, revision.value]
+  // The map comes last, and the silent buoys after it.
+  void [asked.value, revision.value, map.value]
   const next = pageNow()
   now.value = clock()
   if (next.buoys.state === 'here') buoys.value = next.buoys.data.buoys
@@ -138,6 +140,14 @@ export const dataAge = computed(() => {
 export const recently = computed(() =>
   dataAge.value === '' ? texts.list.recently : texts.list.recentlyOfData,
 )
+
+/** Buoys without a recent reading, which are on the map and found by the search. */
+export const silent = computed((): readonly ActiveBuoy[] => {
+  const { all } = page.value
+  if (all?.state !== 'here') return []
+  const active = new Set((buoys.value ?? []).map(({ id }) => id))
+  return all.data.buoys.filter(({ id }) => !active.has(id))
+})
 
 /** Buoys that satellites measure are shown where the visitor wants them, or where there are no others. */
 export const showsSatellites = computed(() => view.value.satellites || isVirtualOnly(buoys.value ?? []))

@@ -7,7 +7,7 @@ export const ZONES = ['utc', 'buoy', 'viewer'] as const
 type ZoneChoice = (typeof ZONES)[number]
 
 /** Days of readings in the chart. */
-export const SPANS = [2, 7, 28, 365] as const
+export const SPANS = [1, 2, 7, 28, 365] as const
 /** A UTC day, or a minute of one. */
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\dZ)?$/
 
@@ -141,7 +141,10 @@ function fieldsOf({ camera, buoy, point, ...view }: ViewState): [string, string 
   const rounded = (value: number | undefined, digits: number): number | null =>
     value === undefined ? null : Number(value.toFixed(digits))
   const at = buoy === null ? point : null
-  const map = camera && [rounded(camera.zoom, 2), rounded(camera.lat, 3), rounded(camera.lng, 3)].join('/')
+  // About a pixel.
+  const digits = (camera?.zoom ?? 0) < 9 ? 3 : 5
+  const map =
+    camera && [rounded(camera.zoom, 2), rounded(camera.lat, digits), rounded(camera.lng, digits)].join('/')
   return [
     ['map', map],
     ['buoy', buoy],

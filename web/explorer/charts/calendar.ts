@@ -27,6 +27,33 @@ export function bucketText(at: number, bucket: 'day' | 'week'): string {
   return bucket === 'day' ? day : texts.season.weekFrom(day)
 }
 
+type Point = SeriesYear['points'][number]
+
+/**
+ * The means of all readings of two seasons over the buckets that both have: as a half year beside a whole one
+ * would compare summer with winter. A bucket that is not over by `now` (epoch milliseconds) is not the same
+ * part of both. Null where they have none in common.
+ */
+export function commonMeans(
+  own: readonly Point[],
+  other: readonly Point[],
+  now: number,
+): [number, number] | null {
+  const isWhole = ({ value, bucket_end: end }: Point): boolean => value !== null && Date.parse(end) <= now
+  const theirs = new Map(other.filter(isWhole).map((point) => [point.bucket_index, point]))
+  const pairs = own.filter(isWhole).flatMap((point): [Point, Point][] => {
+    const beside = theirs.get(point.bucket_index)
+    return beside === undefined ? [] : [[point, beside]]
+  })
+  if (pairs.length === 0) return null
+  const meanOf = (side: 0 | 1): number => {
+    const points = pairs.map((pair) => pair[side])
+    const samples = points.reduce((sum, { sample_count: count }) => sum + count, 0)
+    return points.reduce((sum, { value, sample_count: count }) => sum + (value ?? 0) * count, 0) / samples
+  }
+  return [meanOf(0), meanOf(1)]
+}
+
 /** With fewer years their extremes would pass for what is usual. */
 const LEAST_YEARS = 5
 const LOW_SHARE = 0.1

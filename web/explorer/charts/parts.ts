@@ -37,6 +37,57 @@ export function partOfRows({ buckets: { time, ...columns } }: Rows, id: number):
   return { time: own.map((i) => time[i]!), values: Object.fromEntries(values) as Part['values'] }
 }
 
+const HOUR_MS = 3_600_000
+/** Buckets are drawn at their middle, to the hour that a change of clocks moves it by. */
+const HALF_MS = { '1d': 12 * HOUR_MS, '1mo': 15 * 24 * HOUR_MS } as const
+
+export const middleOfBucket = (time: string, bucket: keyof typeof HALF_MS): string =>
+  new Date(Date.parse(time) + HALF_MS[bucket]).toISOString()
+
+/**
+ * Buckets with their means, their least and greatest heights, and the greatest of their maxima: a mean of
+ * maxima would be no maximum. Only those that `isWhole` says are.
+ */
+export function bucketsOf(
+  mean: Part,
+  extremes: { readonly least: Part; readonly greatest: Part },
+  isWhole: (time: string) => boolean,
+): Part {
+  const own = [...mean.time.keys()].filter((i) => isWhole(mean.time[i]!))
+  const of = ({ time, values }: Part, name: string): Values => {
+    const at = new Map(time.map((each, i) => [each, i]))
+    return own.map((i) => values[name]?.[at.get(mean.time[i]!) ?? -1] ?? null)
+  }
+  const values = Object.keys(mean.values).map((name) => [name, of(mean, name)] as const)
+  return {
+    time: own.map((i) => mean.time[i]!),
+    values: {
+      ...Object.fromEntries(values),
+      least_height: of(extremes.least, 'significant_height'),
+      greatest_height: of(extremes.greatest, 'significant_height'),
+      maximum_height: of(extremes.greatest, 'maximum_height'),
+    },
+  }
+}
+
+/**
+ * The change of a height over three hours: the newest one less that of about three hours before it, and both;
+ * null where nothing was measured then.
+ */
+export function changeOf({ time, values }: Part): readonly [before: number, newest: number] | null {
+  const heights = values.significant_height ?? []
+  const last = heights.findLastIndex(has)
+  const at = (i: number): number => Date.parse(time[i] ?? '')
+  const wanted = at(last) - CHANGE_MS
+  const near = [...heights.keys()]
+    .filter((i) => has(heights[i]) && Math.abs(at(i) - wanted) <= CHANGE_TOLERANCE_MS)
+    .toSorted((a, b) => Math.abs(at(a) - wanted) - Math.abs(at(b) - wanted))[0]
+  return near === undefined ? null : [heights[near]!, heights[last]!]
+}
+export const CHANGE_MS = 3 * HOUR_MS
+/** Networks that report every hour are late by half of one. */
+const CHANGE_TOLERANCE_MS = 0.5 * HOUR_MS
+
 /** The hours of a place's forecast and tide, and its high and low waters. */
 export function partsOfForecast(answer: PlaceForecast): Part[] {
   const values = {

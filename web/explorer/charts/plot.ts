@@ -54,6 +54,8 @@ export interface Line {
   sign?: (index: number) => Path2D
   /** Dots in place of a line, with this text above those of an upper half, and below the others. */
   dotText?: (index: number) => string
+  /** Whether it is left out until the visitor asks for it in the legend. */
+  isOff?: boolean
   /** Signs of the same row do not cover each other. */
   row?: string
   /** Of signs: the label of the line whose entry in the legend has them, too. */
@@ -262,7 +264,7 @@ function markShown(plot: UPlot, lines: readonly Line[]): void {
 }
 
 function seriesOf(
-  { label, color, width = 2, values, sign, dotText, textOf, of, ...more }: Line,
+  { label, color, width = 2, values, sign, dotText, textOf, of, isOff = false, ...more }: Line,
   lines: readonly Line[],
   scale: Scale,
   x: readonly number[],
@@ -283,6 +285,7 @@ function seriesOf(
       : [...values.keys()].filter((i) => values[i] !== null)
   return {
     ...more,
+    show: !isOff,
     label,
     stroke: color,
     width,

@@ -1,8 +1,8 @@
 /** What a buoy measures and what is forecast over some time: heights, and all else below them. */
 import type UPlot from 'uplot'
-import { clockTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { bucketName, calendarDay, clockTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
-import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
+import { KM_PER_NAUTICAL_MILE, type Scale, scaledText, type Scales, valueText } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
 import { ARROW, fromZero, intervalOf, nearestIndex, type Range, wholeOf, windBarb } from './geometry.ts'
@@ -19,7 +19,7 @@ const LEAST_RANGE_S = 3 * 3600
 const DAY_S = 86_400
 
 /** Ticks by length of step: months, days of the week with the month where it changes, and 24-hour clocks. */
-const TIMES: UPlot.Axis.Values = [
+const TIMES: (string | number | null)[][] = [
   [28 * DAY_S, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
   [DAY_S, '{WWW}\n{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}', null, null, null, 1],
@@ -36,6 +36,8 @@ export interface ReadingsView {
   beside: string | null
   /** Whether the chart goes on to the line of now, which moves. */
   isToNow: boolean
+  /** What readings are drawn by, and the name of a bucket by its middle (ISO 8601). */
+  buckets?: { readonly bucket: '1d' | '1mo'; readonly middles: ReadonlySet<string> } | null
   onSelect?: (range: Range) => void
 }
 
@@ -58,10 +60,10 @@ export function drawReadings(place: HTMLElement, view: ReadingsView, memory: Mem
     range: wholeOf(x, LEAST_RANGE_S),
     onSelect,
     zone: zone.name,
-    times: TIMES,
+    times: timesOf(x, zone),
     timesPixels: 56,
     now: () => now.peek() / 1000,
-    textOfX: (at) => dayTimeAndZone(new Date(at * 1000), zone, now.peek()),
+    textOfX: (at) => textOfTime(new Date(at * 1000), view),
     longestPauseOf: (values) =>
       Math.max(LONGEST_PAUSE.seconds, LONGEST_PAUSE.intervals * intervalOf(x, values)),
     axis: { pixels: 0 },
@@ -72,6 +74,24 @@ export function drawReadings(place: HTMLElement, view: ReadingsView, memory: Mem
     label: texts.chart.timeInChart,
     first: newest === -1 ? nearestIndex(x, now.peek() / 1000) : newest,
   })
+}
+
+/** The ticks of a time axis: old data have their year beside the first month, too. */
+function timesOf(x: readonly number[], zone: Zone): UPlot.Axis.Values {
+  const yearOf = (ms: number): string => calendarDay(new Date(ms), zone).slice(0, 4)
+  const isOld = yearOf((x.at(-1) ?? 0) * 1000) !== yearOf(now.peek())
+  if (!isOld) return TIMES
+  return TIMES.map((row) => row.map((cell, i) => (i === 2 && cell !== '\n{YYYY}' ? `${cell} {YYYY}` : cell)))
+}
+
+/** A moment, or the bucket that is drawn there. */
+function textOfTime(time: Date, { zone, buckets = null }: ReadingsView): string {
+  if (buckets === null || !buckets.middles.has(time.toISOString()))
+    return dayTimeAndZone(time, zone, now.peek())
+  const { bucket } = buckets
+  const isNow = bucketName(time, bucket, zone, 0) === bucketName(new Date(now.peek()), bucket, zone, 0)
+  const name = bucketName(time, bucket, zone, now.peek())
+  return (isNow ? texts.chart.meanSoFar : texts.chart.meanOf)[bucket](name)
 }
 
 const hasValues = ({ values }: Line): boolean => values.some(has)
@@ -86,7 +106,7 @@ function withoutLost(line: Line, _i: number, lines: readonly Line[]): Line {
 function plotsOf(
   column: (name: string) => Values,
   scaleOf: Scales,
-  { isSouth, beside }: ReadingsView,
+  { isSouth, beside, buckets = null }: ReadingsView,
   textOfTurn: (index: number) => string,
 ): Plot[] {
   const line = (label: string, name: string, color: number, more: Partial<Line> = {}): Line => ({
@@ -131,20 +151,35 @@ function plotsOf(
     return ahead.map((value, i) => (i > last ? value : null))
   }
   const { lines: names, plots: titles } = texts.chart
+  const band = buckets === null ? [] : bandLines(column, height)
+  // Of a long range only the heights are drawn at first: four lines up and down over each other say nothing.
+  const isOff = band.length > 0
+  const [period, peak] = [column('period'), column('peak_period')]
+  // A network with one column of periods has it under both names.
+  const isPeak = period.every((value, i) => value === peak[i])
   return [
     {
       name: titles.heights,
       scale: height,
       size: 'tall',
       range: fromZero(height.from(0.1)),
+      ...(band.length > 0 && {
+        bands: [{ series: [2, 1] as [number, number], fill: variable('--chart-band') }],
+      }),
       lines: [
-        line(names.significant, 'significant_height', 1, { fill: variable('--chart-band') }),
+        ...band,
+        line(
+          names.significant,
+          'significant_height',
+          1,
+          band.length > 0 ? {} : { fill: variable('--chart-band') },
+        ),
         line(names.maximum, 'maximum_height', 2, thin),
         other('significant_height'),
         line(names.forecast, 'forecast_wave_height', 3, forecast),
         line(names.forecastSwell, 'forecast_swell_height', 4, forecastSwell),
-        line(names.swell, 'swell_height', 4, swell),
-        line(names.windSea, 'wind_wave_height', 5, windSea),
+        line(names.swell, 'swell_height', 4, { ...swell, isOff }),
+        line(names.windSea, 'wind_wave_height', 5, { ...windSea, isOff }),
         line(names.wavesFrom, 'direction', 1, { ...arrows, of: names.significant }),
         line(names.forecastFrom, 'forecast_wave_direction', 3, {
           ...arrows,
@@ -160,7 +195,8 @@ function plotsOf(
           values: after(column('swell_direction'), column('forecast_swell_direction')),
         }),
         line(names.windSeaFrom, 'wind_wave_direction', 5, { ...arrows, of: names.windSea }),
-      ],
+        // Nor are their directions, which would take up rows.
+      ].filter(({ of }) => !isOff || (of !== names.swell && of !== names.windSea)),
     },
     {
       name: titles.periods,
@@ -168,13 +204,13 @@ function plotsOf(
       size: 'short',
       range: fromZero(6),
       lines: [
-        line(names.period, 'period', 1),
-        line(names.peak, 'peak_period', 2, thin),
+        ...(isPeak ? [] : [line(names.period, 'period', 1)]),
+        line(names.peak, 'peak_period', isPeak ? 1 : 2, isPeak ? {} : thin),
         other('period'),
         line(names.forecast, 'forecast_wave_period', 3, forecast),
         line(names.forecastSwell, 'forecast_swell_period', 4, forecastSwell),
-        line(names.swell, 'swell_period', 4, swell),
-        line(names.windSea, 'wind_wave_period', 5, windSea),
+        line(names.swell, 'swell_period', 4, { ...swell, isOff }),
+        line(names.windSea, 'wind_wave_period', 5, { ...windSea, isOff }),
       ],
     },
     {
@@ -209,6 +245,23 @@ function plotsOf(
       // The times of high and low water are above and below the line.
       range: atLeast(1, 0.3),
       lines: [line(names.tide, 'tide_level', 5), line(names.turns, 'tide_turn', 5, { dotText: textOfTurn })],
+    },
+  ]
+}
+
+/** The edges of the band from the least to the greatest height of each bucket; none without values. */
+function bandLines(column: (name: string) => Values, scale: Scale): Line[] {
+  const [low, high] = [column('least_height'), column('greatest_height')]
+  if (!low.some(has) || !high.some(has)) return []
+  const edge = { color: 'transparent', width: 0 }
+  return [
+    { ...edge, label: '', values: low, class: 'behind', textOf: () => '' },
+    {
+      ...edge,
+      label: texts.chart.lines.range,
+      values: high,
+      mark: variable('--chart-band'),
+      textOf: (value, i) => `${valueText(scale, low[i] ?? 0)}–${scaledText(scale, value)}`,
     },
   ]
 }

@@ -10,8 +10,7 @@ import { firstBuoys } from './first.ts'
 const FLIGHT_MS = 700
 /** A position that is nearer to the edge is not in view. */
 const EDGE_PIXELS = 40
-/** From here on the surroundings of a buoy can be made out. */
-const CLOSE_ZOOM = 3
+/** From here on a buoy is seen with the coast around it, and its neighbours have names. */
 const BUOY_ZOOM = 4.5
 /**
  * The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the
@@ -35,7 +34,10 @@ export const GLOBE_END = 89
 const beyondEquator = (lat: number): number =>
   showsGlobe.peek() ? Math.log2(Math.cos((Math.min(GLOBE_END, Math.abs(lat)) * Math.PI) / 180)) : 0
 
-/** Goes to a position, unless it is in view already. With `sameZoom` the map is only moved. */
+/**
+ * Goes to a position, unless it is in view already from near enough. With `sameZoom`, as for a point that was
+ * clicked, the map is only moved.
+ */
 export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: boolean): void {
   const { clientWidth: width, clientHeight: height } = map.getContainer()
   const covered = coveredByPanel()
@@ -43,7 +45,7 @@ export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: bo
   const [right, lower] = [width - EDGE_PIXELS, height - covered - EDGE_PIXELS]
   const isInView = x > EDGE_PIXELS && x < right && y > EDGE_PIXELS && y < lower
   const now = map.getZoom() - beyondEquator(map.getCenter().lat)
-  if (isInView && (sameZoom || now >= CLOSE_ZOOM)) return
+  if (isInView && (sameZoom || now >= BUOY_ZOOM)) return
   map.easeTo({
     center: [lng, lat],
     zoom: (sameZoom ? now : Math.max(now, BUOY_ZOOM)) + beyondEquator(lat),

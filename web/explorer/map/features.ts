@@ -28,6 +28,8 @@ export function buoyFeatures(
 ) {
   return buoys.map((buoy) => {
     const { id, slug, name, virtual, last_reading: reading } = buoy
+    const isStale = reading === null || isOld(Date.parse(reading.time), now, virtual)
+    const from = reading?.direction ?? null
     const height = reading?.significient_height
     const characters = Array.from(name)
     return {
@@ -42,7 +44,9 @@ export function buoyFeatures(
         virtual,
         // By the height dots are placed, by its class coloured.
         ...(height !== undefined && { height, class: classOf(height, scaleOf('height', units)) }),
-        old: reading !== null && isOld(Date.parse(reading.time), now, virtual),
+        old: isStale,
+        // Where waves came from hours ago says nothing.
+        ...(from !== null && !isStale && { from }),
         label: reading === null ? '' : labelOf(reading, virtual, scalesOf(buoy)('height'), now),
       },
     }

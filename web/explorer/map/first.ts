@@ -28,8 +28,8 @@ export function firstBuoys<Buoy extends Zoned>(
   visitor: { timezone: string; hours: number },
 ): readonly Buoy[] {
   const [west, east] = arcOf(buoys.map(({ lng }) => lng))
+  const near = buoys.filter(({ timezone }) => timezone === visitor.timezone)
   if (width < NARROW_PIXELS && east - west > 2 * REGION_DEGREES) {
-    const near = buoys.filter(({ timezone }) => timezone === visitor.timezone)
     if (near.length > 0) return near
     const middle = visitor.hours * DEGREES_AN_HOUR
     const around = within(buoys, middle - REGION_DEGREES, 2 * REGION_DEGREES)
@@ -37,6 +37,10 @@ export function firstBuoys<Buoy extends Zoned>(
   }
   const degrees = (width / height) * (mercator(NORTH) - mercator(SOUTH)) * (180 / Math.PI)
   if (east - west <= degrees) return buoys
+  const [first, last] = arcOf(near.map(({ lng }) => lng))
+  const middle = near.length > 0 ? (first + last) / 2 : visitor.hours * DEGREES_AN_HOUR
+  if (within(buoys, middle - REGION_DEGREES, 2 * REGION_DEGREES).length > 0)
+    return within(buoys, middle - degrees / 2, degrees)
   let most: readonly Buoy[] = []
   for (const { lng } of buoys) {
     const shown = within(buoys, lng, degrees)

@@ -80,8 +80,12 @@ const sized = (low: number, high: number): ExpressionSpecification =>
 const RADIUS = byZoom(({ low, high }) => sized(low, high))
 /** The side of a square around the largest dot, in which no label may lie. */
 const BOX = byZoom(({ high }) => high * 1.7)
-/** Images: one without colour, as labels avoid images but not circles, and the disc of a town. */
-export const [BOX_IMAGE, DOT_IMAGE] = ['box', 'dot']
+/**
+ * Images: one without colour, as labels avoid images but not circles, the disc of a town, and where waves go.
+ */
+export const [BOX_IMAGE, DOT_IMAGE, ARROW_IMAGE] = ['box', 'dot', 'arrow']
+/** A triangle with its tip to the north, and some room around it. */
+export const ARROW_PIXELS = 12
 
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys', 'mark-dot']
@@ -89,12 +93,19 @@ export const BUOY_LAYERS = ['buoys', 'virtual-buoys', 'mark-dot']
 /** All layers above a basemap's own, from the lowest. */
 export function layers(theme: Theme, font: string[]): LayerSpecification[] {
   return [
+    {
+      id: 'leashes',
+      type: 'line',
+      source: 'leashes',
+      paint: { 'line-color': colorsOf(theme).outline, 'line-width': 1 },
+    },
     markLayer(theme, 'ring'),
     ...buoyLayers(theme),
     markLayer(theme, 'dot'),
     ...buoyLabels(theme, font),
     // The highest layers are placed first.
     ...labelObstacles,
+    ...arrows(theme),
   ]
 }
 
@@ -265,41 +276,45 @@ function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
   const isRing = part === 'ring'
   const paint: CircleLayerSpecification['paint'] = {
     'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
-    'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
-    'circle-stroke-width': isRing ? 3 : 1.3,
-    'circle-stroke-color': isRing ? color.mark : color.outline,
+    'circle-color': isRing ? 'rgba(0,0,0,0)' : ['case', OLD, color.sea, HEIGHT_COLOR],
+    'circle-stroke-width': isRing ? 3 : ['case', OLD, 2, 1.3],
+    'circle-stroke-color': isRing ? color.mark : ['case', OLD, color.old, color.outline],
   }
-  return circle(`mark-${part}`, 'mark', paint, isRing ? {} : { filter: ['has', 'height'] })
+  return circle(`mark-${part}`, 'mark', paint, isRing ? {} : { filter: ['has', 'slug'] })
 }
+
+/** Zoom from which buoys have their names beside their heights. */
+const NAMES_FROM = 3.6
 
 /** Heights, and from some zoom on names, where there is room; in a cluster how many buoys it has. */
 function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
   const color = colorsOf(theme)
-  const labels = (id: string, source: string): LayerSpecification => ({
+  const withName: ExpressionSpecification = [
+    'format',
+    LABEL,
+    { 'font-scale': 1 },
+    ['case', ['==', LABEL, ''], '', '\n'],
+    {},
+    ['coalesce', ['get', 'name'], ''],
+    { 'font-scale': 0.85 },
+  ]
+  const labels = (id: string, source: string, isMark = false): LayerSpecification => ({
     id,
     type: 'symbol',
     source,
     layout: {
-      'text-field': [
-        'step',
-        ['zoom'],
-        LABEL,
-        3.6,
-        [
-          'format',
-          LABEL,
-          { 'font-scale': 1 },
-          '\n',
-          {},
-          ['coalesce', ['get', 'name'], ''],
-          { 'font-scale': 0.85 },
-        ],
-      ],
+      // What the panel is about has its name at any zoom.
+      'text-field': isMark ? withName : ['step', ['zoom'], LABEL, NAMES_FROM, withName],
       'text-font': font,
       'text-size': 13,
       'text-variable-anchor': ['left', 'right', 'bottom', 'top'],
-      'text-radial-offset': ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
+      // In heights of the text, beyond the dot, and beyond the ring around it.
+      'text-radial-offset': isMark
+        ? ['interpolate', ['linear'], ['zoom'], 0, 1.2, 3, 1.35, 7, 1.65]
+        : ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
       'text-justify': 'auto',
+      // Whatever else is there, it has a name.
+      'text-allow-overlap': isMark,
       'text-max-width': 12,
       'symbol-sort-key': ['-', 0, PRIORITY],
     },
@@ -308,7 +323,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
   return [
     labels('virtual-labels', 'virtual'),
     labels('labels', 'buoys'),
-    labels('mark-labels', 'mark'),
+    labels('mark-labels', 'mark', true),
     {
       id: 'cluster-counts',
       type: 'symbol',
@@ -330,6 +345,38 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
       },
     },
   ]
+}
+
+/**
+ * Layers with a small arrow beside each dot, and the zoom from which they are shown however many dots there
+ * are.
+ */
+export const ARROW_LAYERS = ['buoys-arrows', 'virtual-arrows', 'mark-arrows']
+export const ARROWS_FROM = 6
+/** With fewer dots in view there is room for arrows at any zoom. */
+export const FEW_DOTS = 60
+
+/** Where waves go, at the edge of each dot whose reading says it. */
+function arrows(theme: Theme): LayerSpecification[] {
+  const away = (radius: number): ExpressionSpecification => ['literal', [0, -(radius + ARROW_PIXELS / 2)]]
+  const offset = byZoom(({ low, high }) =>
+    byClass(HEIGHT_COLORS.map((_, i, { length }) => away(low + ((high - low) * i) / (length - 1)) as never)),
+  )
+  return ARROW_LAYERS.map((id): LayerSpecification => ({
+    id,
+    type: 'symbol',
+    source: id.slice(0, id.indexOf('-')),
+    filter: ['all', ['has', 'from'], ['!', CLUSTER]],
+    layout: {
+      'icon-image': ARROW_IMAGE,
+      'icon-rotate': ['+', ['get', 'from'], 180],
+      'icon-offset': offset,
+      'icon-allow-overlap': true,
+      'icon-padding': 0,
+      visibility: 'none',
+    },
+    paint: { 'icon-color': colorsOf(theme).outline },
+  }))
 }
 
 /** Keeps labels off the dots: nothing is drawn. */

@@ -20,6 +20,7 @@ import {
   scalesOf,
   showsGlobe as globe,
   showsSatellites,
+  silent,
   units,
   update,
   view,
@@ -32,9 +33,21 @@ import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
 import { bringIntoView, fitFirst, GLOBE_END, OWN_MOVE, TILE_PIXELS } from './camera.ts'
 import { buoyFeatures, EMPTY, pointAt } from './features.ts'
 import { NARROW_PIXELS } from './first.ts'
-import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers, namesFirst, OLD } from './layers.ts'
+import {
+  ARROW_IMAGE,
+  ARROW_LAYERS,
+  ARROW_PIXELS,
+  ARROWS_FROM,
+  BOX_IMAGE,
+  BUOY_LAYERS,
+  DOT_IMAGE,
+  FEW_DOTS,
+  layers,
+  namesFirst,
+  OLD,
+} from './layers.ts'
 import { answerPointer } from './pointer.ts'
-import { spread } from './spread.ts'
+import { leashes, spread, TRUE_ZOOM } from './spread.ts'
 import { keepLabelsWhole } from './whole_labels.ts'
 
 /** The view of a map without buoys: the Atlantic. */
@@ -43,7 +56,8 @@ const FIRST_CAMERA: Camera = { lat: 25, lng: -30, zoom: 1 }
 const CLUSTER = { radius: 22, maxZoom: 6 } as const
 /** A zoom at which even a watch shows the whole world. */
 const MIN_ZOOM = -2
-const MAX_ZOOM = 10
+/** Buoys at one pier lie apart here, and where they are; the coast is as coarse as before. */
+const MAX_ZOOM = TRUE_ZOOM
 
 const DOT_PIXELS = 5
 /** What lies over the map. */
@@ -62,7 +76,11 @@ export async function openMap(host: HTMLElement): Promise<void> {
   shownMap.value = map
   map.getCanvas().setAttribute('aria-label', texts.map.description)
   answerPointer(map)
-  map.on('idle', () => (host.dataset.drawn = String(countDrawn(map))))
+  map.on('idle', () => {
+    const count = countDrawn(map)
+    host.dataset.drawn = String(count)
+    showArrows(map, map.getZoom() >= ARROWS_FROM || count < FEW_DOTS)
+  })
   map.on('moveend', (event) => {
     const { lat, lng } = map.getCenter().wrap()
     if (!('isOwn' in event)) update({ camera: { zoom: map.getZoom(), lat, lng } })
@@ -88,6 +106,14 @@ function addImages(map: MapView): void {
   context.arc(DOT_PIXELS / 2, DOT_PIXELS / 2, DOT_PIXELS / 2, 0, 2 * Math.PI)
   context.fill()
   map.addImage(DOT_IMAGE, context.getImageData(0, 0, DOT_PIXELS, DOT_PIXELS))
+  // Twice as fine as it is drawn, with room around it, in a colour that the theme decides.
+  const [side, tip] = [2 * ARROW_PIXELS, 3]
+  const arrow = new OffscreenCanvas(side, side).getContext('2d')!
+  arrow.moveTo(side / 2, tip)
+  arrow.lineTo(side - tip, side - tip)
+  arrow.lineTo(tip, side - tip)
+  arrow.fill()
+  map.addImage(ARROW_IMAGE, arrow.getImageData(0, 0, side, side), { pixelRatio: 2, sdf: true })
 }
 
 function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
@@ -108,6 +134,7 @@ function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
         },
       },
       mark: { type: 'geojson', data: EMPTY },
+      leashes: { type: 'geojson', data: EMPTY },
     },
     layers: [...layersBelow(theme.peek()), ...layers(theme.peek(), font)],
   }
@@ -147,6 +174,15 @@ function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoo
   }
 }
 
+/** Directions are shown where there is room for them. */
+function showArrows(map: MapView, isNear: boolean): void {
+  const visibility = isNear ? 'visible' : 'none'
+  for (const id of ARROW_LAYERS) {
+    if (map.getLayoutProperty(id, 'visibility') !== visibility)
+      map.setLayoutProperty(id, 'visibility', visibility)
+  }
+}
+
 /** How many buoys can be seen; those of a cluster are counted. */
 function countDrawn(map: MapView): number {
   const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
@@ -170,14 +206,15 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     equator.value = equatorOf(map, globe.peek())
   }
   map.on('moveend', measure)
-  const shownBuoys = computed(() =>
-    (buoys.value ?? []).filter(({ virtual }) => showsSatellites.value || !virtual),
-  )
+  const isShown = ({ virtual }: { virtual: boolean }): boolean => showsSatellites.value || !virtual
+  /** The buoys that report: these decide what the first view shows. */
+  const shownBuoys = computed(() => (buoys.value ?? []).filter(isShown))
+  const allBuoys = computed(() => [...shownBuoys.value, ...silent.value.filter(isShown)])
   // The buoys of a cluster lie together on purpose.
   const isClustered = computed(() => isNarrow.value && zoom.value < CLUSTER.maxZoom + 1)
   // Readings grow old without an answer: as a text they are the same until one has.
   const text = computed(() =>
-    JSON.stringify(buoyFeatures(shownBuoys.value, scalesOf.value, units.value, now.value)),
+    JSON.stringify(buoyFeatures(allBuoys.value, scalesOf.value, units.value, now.value)),
   )
   const dots = computed(() => {
     const features = JSON.parse(text.value) as ReturnType<typeof buoyFeatures>
@@ -185,6 +222,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     return {
       virtual: features.filter(({ properties }) => properties.virtual),
       physical: isClustered.value ? physical : spread(physical, equator.value),
+      true: physical,
     }
   })
 
@@ -203,26 +241,26 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
       }
     }
   })
-  /** The buoy of the panel, and whether it is drawn above all others and in no cluster. */
+  /** The buoy of the panel, which is drawn above all others and in no cluster. */
   const marked = computed(() => {
     const { virtual, physical } = dots.value
-    const dot = [...virtual, ...physical].find(({ properties }) => properties.slug === about.value)
-    // Nothing but a ring marks what has no new reading.
-    return { dot, isAbove: dot !== undefined && !dot.properties.old && dot.properties.height !== undefined }
+    return [...virtual, ...physical].find(({ properties }) => properties.slug === about.value)
   })
   effect(() => {
-    const { dot, isAbove } = marked.value
-    const below = (features: ReturnType<typeof buoyFeatures>) =>
-      features.filter((each) => !isAbove || each !== dot)
+    setData('leashes', {
+      ...EMPTY,
+      features: isClustered.value ? [] : leashes(dots.value.true, dots.value.physical),
+    })
+    const dot = marked.value
+    const below = (features: ReturnType<typeof buoyFeatures>) => features.filter((each) => each !== dot)
     setData('virtual', { ...EMPTY, features: below(dots.value.virtual) })
     setData('buoys', { ...EMPTY, features: below(dots.value.physical) })
   })
   effect(() => void map.getSource<GeoJSONSource>('buoys')?.setClusterOptions({ cluster: isNarrow.value }))
   effect(() => {
-    const { dot, isAbove } = marked.value
-    if (dot !== undefined && isAbove) setData('mark', dot)
-    else if (position.value === null) setData('mark', EMPTY)
-    else setData('mark', { ...pointAt(position.value), ...(dot && { geometry: dot.geometry }) })
+    const dot = marked.value
+    if (dot !== undefined) setData('mark', dot)
+    else setData('mark', position.value === null ? EMPTY : pointAt(position.value))
   })
 
   const fit = (): void => {
@@ -269,9 +307,9 @@ function equatorOf(map: MapView, isGlobe: boolean): number {
 const position = computed<Position | null>(() => {
   const { buoy: slug, point } = view.value
   if (slug === null) return point
-  const active = buoys.value?.find((buoy) => buoy.slug === slug)
-  if (active !== undefined) return active
-  // Buoys without a recent reading are not among the active ones; their position comes with their details.
+  const known = [...(buoys.value ?? []), ...silent.value].find((buoy) => buoy.slug === slug)
+  if (known !== undefined) return known
+  // The silent ones come last, and a guest knows few.
   const { subject } = page.value
   if (subject.kind === 'buoy' && subject.buoy.slug === slug) return subject.buoy
   return subject.kind === 'known' && subject.slug === slug ? subject.known : null

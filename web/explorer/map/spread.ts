@@ -1,17 +1,25 @@
-/** Dots that would cover each other are moved apart. */
+/** Dots that would cover each other are moved apart, the less the nearer the map is. */
 
 interface Placed {
   geometry: { type: 'Point'; coordinates: number[] }
 }
 
-/** No dot is drawn further than this from where its buoy is. */
+/**
+ * No dot is drawn further than this from where its buoy is, and none at all from the zoom on where all are
+ * true.
+ */
 const MOST = 9
+export const TRUE_ZOOM = 14
+/** From this zoom on they move less and less. */
+const LESS_FROM_ZOOM = 8
 /**
  * Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small
  * ones touch.
  */
 const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
+/** The world is this wide at zoom 0. */
+const TILE_PIXELS = 512
 const RADIANS = Math.PI / 180
 /** A flat map ends at this latitude. */
 const MAP_END = 85.05
@@ -37,7 +45,11 @@ export function spread<Feature extends Placed>(features: readonly Feature[], equ
   })
   const near = Math.log2(equator / GAP.farEquator) / GAP.doublings
   const gap = GAP.far + (GAP.near - GAP.far) * Math.min(1, Math.max(0, near))
-  for (let round = 0; round < ROUNDS; round++) pushApart(dots, gap, equator)
+  const zoom = Math.log2(equator / TILE_PIXELS)
+  const share = Math.min(1, Math.max(0, (TRUE_ZOOM - zoom) / (TRUE_ZOOM - LESS_FROM_ZOOM)))
+  if (share === 0) return [...features]
+  const limits = { gap, most: MOST * share, equator }
+  for (let round = 0; round < ROUNDS; round++) pushApart(dots, limits)
   return features.map((feature, i) => {
     const { x, y, east, south } = dots[i] as Dot
     // Around the poles only a globe has room, and Mercator's pixels do not count.
@@ -49,11 +61,33 @@ export function spread<Feature extends Placed>(features: readonly Feature[], equ
   })
 }
 
+/** A line from each dot that was moved to where its buoy is. */
+export function leashes<Feature extends Placed>(buoys: readonly Feature[], dots: readonly Feature[]) {
+  return buoys.flatMap((buoy, i) => {
+    const [from, to] = [buoy.geometry.coordinates, dots[i]?.geometry.coordinates ?? []]
+    const [lng = 0, lat = 0] = to
+    if (lng === from[0] && lat === from[1]) return []
+    // Over the antimeridian the line goes the short way, too.
+    const turn = Math.round(((from[0] ?? 0) - lng) / 360) * 360
+    const coordinates = [from, [lng + turn, lat]]
+    return [
+      { type: 'Feature' as const, properties: {}, geometry: { type: 'LineString' as const, coordinates } },
+    ]
+  })
+}
+
 /** Pixels to the east, the shorter way around. */
 const shortest = (pixels: number, equator: number): number =>
   pixels - equator * Math.floor(pixels / equator + 0.5)
 
-function pushApart(dots: readonly Dot[], gap: number, equator: number): void {
+/** Pixels between two dots, pixels that one may be moved, and those of the equator. */
+interface Limits {
+  readonly gap: number
+  readonly most: number
+  readonly equator: number
+}
+
+function pushApart(dots: readonly Dot[], { gap, most, equator }: Limits): void {
   const fromNorth = dots.toSorted((a, b) => a.y + a.south - (b.y + b.south))
   for (const [i, one] of fromNorth.entries()) {
     for (let k = i + 1; k < fromNorth.length; k++) {
@@ -66,15 +100,15 @@ function pushApart(dots: readonly Dot[], gap: number, equator: number): void {
       const push = (gap - apart) / 2
       // Two in one place go to either side.
       const [east, south] = apart === 0 ? [1, 0] : [across / apart, down / apart]
-      move(one, -push * east, -push * south)
-      move(other, push * east, push * south)
+      move(one, [-push * east, -push * south], most)
+      move(other, [push * east, push * south], most)
     }
   }
 }
 
-function move(dot: Dot, east: number, south: number): void {
+function move(dot: Dot, [east, south]: readonly [number, number], most: number): void {
   const [x, y] = [dot.east + east, dot.south + south]
-  const short = Math.min(1, MOST / (Math.hypot(x, y) || 1))
+  const short = Math.min(1, most / (Math.hypot(x, y) || 1))
   dot.east = x * short
   dot.south = y * short
 }

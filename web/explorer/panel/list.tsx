@@ -2,12 +2,12 @@
 import { signal } from '@preact/signals'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
-import { DAY_MS, isOld } from '../format.ts'
+import { DAY_MS, directionText, isOld } from '../format.ts'
 import { texts } from '../language.ts'
 import { distanceKm } from '../map/arc.ts'
 import { scaledText } from '../mine/units.ts'
 import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
-import { Ago, Button, Chip, Choices, Instead, Spark } from '../pieces.tsx'
+import { Ago, Arrow, Button, Chip, Choices, Instead, Spark } from '../pieces.tsx'
 import {
   api,
   buoys as known,
@@ -163,6 +163,24 @@ function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend
   )
 }
 
+/** Height, and below it direction and period. */
+function RowReading({ buoy, isPlace }: { buoy: ActiveBuoy | null; isPlace: boolean }) {
+  const reading = buoy?.last_reading ?? null
+  if (buoy === null || reading === null) return <span class="row-reading">{isPlace ? '' : '–'}</span>
+  const scales = scalesOf.value(buoy)
+  const { significient_height: height, direction: from, period } = reading
+  return (
+    <span class="row-reading">
+      <span class="row-height">{scaledText(scales('height'), height)}</span>
+      <small>
+        {from == null ? null : <Arrow from={from} />}
+        {from == null ? null : <span class="hidden">{texts.buoy.from(directionText(from))} </span>}
+        {period == null ? '' : ` ${scaledText(scales('period'), period)}`}
+      </small>
+    </span>
+  )
+}
+
 /** Of a favourite that is silent, or a place, only the name is known. */
 export function BuoyRow(props: {
   buoy: ActiveBuoy | { slug: string; name: string }
@@ -207,13 +225,7 @@ export function BuoyRow(props: {
           </small>
         </span>
         {own === null ? null : <Spark heights={heightsOf(trend, own.id)} />}
-        <span class="row-height">
-          {own !== null && reading !== null
-            ? scaledText(scalesOf.value(own)('height'), reading.significient_height)
-            : point === null
-              ? '–'
-              : ''}
-        </span>
+        <RowReading buoy={own} isPlace={point !== null} />
       </a>
     </li>
   )

@@ -1,19 +1,29 @@
 /** What a buoy measures now: newest reading, chart and table of some time, and the days ahead. */
-import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
-import { has, type Part, partOfChart, partOfRows, partsOfForecast, renamed } from '../charts/parts.ts'
+import {
+  bucketsOf,
+  has,
+  middleOfBucket,
+  type Part,
+  partOfChart,
+  partOfRows,
+  partsOfForecast,
+  renamed,
+} from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
-import { chosenZone, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
+import { bucketName, calendarDay, chosenZone, dayAndTime, dayTimeAndZone, UTC, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import type { NowAsked, SubjectOf } from '../page.ts'
-import { Ago, Chip, Choices, Fact, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
-import { api, buoys, clock, favourites, now as nowOf, page, scalesOf, units, update } from '../store.ts'
-import { namesOf, scaledText, type Scales, valueText } from '../mine/units.ts'
-import { METRICS, parseRange, SPANS } from '../view.ts'
+import { Choices, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
+import { buoys, clock, favourites, page, scalesOf, units, update } from '../store.ts'
+import { type Scales, valueText } from '../mine/units.ts'
+import { parseRange, SPANS } from '../view.ts'
 import { Ahead, hasForecast, hasTide } from './ahead.tsx'
 import { ReadingsCredit } from './credits.tsx'
+import { Latest, READ } from './latest.tsx'
 import { nearestOf } from './list.tsx'
-import { type Column, PartTable } from './table.tsx'
+import { PartTable } from './table.tsx'
 
 /** What an answer has of a buoy; null before it is there, and where it has nothing. */
 function partOf(answer: NowAsked['past']['answer'], id: number): Part | null {
@@ -23,48 +33,74 @@ function partOf(answer: NowAsked['past']['answer'], id: number): Part | null {
   return part.time.length === 0 ? null : part
 }
 
+/**
+ * What was measured: all readings, or whole buckets of a long range with the least and greatest heights of
+ * each.
+ */
+function measuredOf({ past, long }: NowAsked, id: number, zone: Zone): Part | null {
+  const own = partOf(past.answer, id)
+  if (own === null || long === null) return own
+  const [least, greatest] = [partOf(long.least.answer, id), partOf(long.greatest.answer, id)]
+  if (least === null || greatest === null) return null
+  const length = long.bucket === '1d' ? 10 : 7
+  const dayOf = (moment: string): string =>
+    (moment.includes('T') ? calendarDay(new Date(moment), zone) : moment).slice(0, length)
+  const [first, last] = [dayOf(long.range.start), dayOf(long.range.end)]
+  return bucketsOf(own, { least, greatest }, (time) => dayOf(time) >= first && dayOf(time) <= last)
+}
+
+/** Where a bucket is drawn, and by what it is named there. */
+function centred(part: Part, bucket: '1d' | '1mo' | undefined): Part {
+  return bucket === undefined
+    ? part
+    : { ...part, time: part.time.map((time) => middleOfBucket(time, bucket)) }
+}
+
 export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
   const scales = scalesOf.value(buoy)
-  const { past, beside, forecast } = now
-  const own = partOf(past.answer, buoy.id)
+  const { past, long, recent, beside, forecast } = now
+  const bucket = long?.bucket
+  const own = measuredOf(now, buoy.id, zone)
   const ahead = forecast.answer.state === 'here' ? forecast.answer.data : null
   const other = beside && partOf(beside.answer, beside.buoy.id)
-  const bucket = new URLSearchParams(past.address.split('?')[1]).get('bucket') ?? ''
-  const means = Object.entries(texts.buoy.means).find(([each]) => each === bucket)?.[1]
-  const draw = own && {
+  const drawn = own && centred(own, bucket)
+  const draw = drawn && {
     parts: [
-      own,
+      drawn,
       ...(ahead !== null && now.isAhead && (hasForecast(ahead) || hasTide(ahead))
         ? partsOfForecast(ahead)
         : []),
-      ...(other ? [renamed(other, 'beside_')] : []),
+      ...(other ? [renamed(centred(other, bucket), 'beside_')] : []),
     ],
     zone,
     scaleOf: scales,
     isSouth: buoy.lat < 0,
     beside: beside?.buoy.name ?? null,
     isToNow: now.isToNow,
+    buckets: bucket === undefined ? null : { bucket, middles: new Set(drawn.time) },
     onSelect: ([from, to]: readonly [number, number]) =>
       update({ range: parseRange(minuteText(from), minuteText(to)) }),
   }
+  const answers = [past.answer, ...(long === null ? [] : [long.least.answer, long.greatest.answer])]
+  const missing = answers.find(({ state }) => state !== 'here') ?? past.answer
   return (
     <>
-      <Latest buoy={buoy} zone={zone} />
+      <Latest buoy={buoy} zone={zone} recent={recent && partOf(recent.answer, buoy.id)} />
       <section aria-label={texts.chart.name}>
         <Times buoy={buoy} />
-        <Instead of={past.answer} what="chart" />
-        {past.answer.state === 'here' && own?.values.significant_height?.some(has) !== true ? (
+        <Instead of={missing} what="chart" />
+        {missing.state === 'here' && own?.values.significant_height?.some(has) !== true ? (
           <Note>{texts.buoy.noneInPeriod}</Note>
         ) : null}
-        {past.answer.state !== 'waiting' && own === null ? null : (
+        {missing.state !== 'waiting' && own === null ? null : (
           <Plots
             about={`${view.span} ${view.range?.from} ${view.range?.to}`}
             label={own === null ? texts.chart.name : description(own, zone, scales)}
             draw={draw && ((charts, place, memory) => charts.drawReadings(place, draw, memory))}
             on={[
-              dataOf(past.answer),
+              ...[0, 1, 2].map((i) => answers[i] && dataOf(answers[i])),
               dataOf(forecast.answer),
               beside && dataOf(beside.answer),
               zone.name,
@@ -76,15 +112,20 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
         {own === null ? null : (
           <>
             <Beside buoy={buoy} />
-            {means === undefined ? null : <Note>{texts.buoy.byUtc(means)}</Note>}
+            {bucket === undefined ? null : <Note>{texts.buoy.means[bucket](zone.label)}</Note>}
             <SignsNote />
             <ReadingsCredit buoy={buoy} />
             <PartTable
-              title={texts.buoy.asTable(means ?? texts.buoy.readings)}
+              title={bucket === undefined ? texts.buoy.asTable : texts.buoy.meansAsTable[bucket]}
               part={own}
               columns={READ}
               zone={zone}
               scales={scales}
+              timeText={(time) =>
+                bucket === undefined
+                  ? dayAndTime(time, zone, clock())
+                  : bucketName(time, bucket, zone, clock())
+              }
               isReversed
             />
           </>
@@ -202,100 +243,16 @@ function Guess({ slug }: { slug: string | undefined }) {
   )
 }
 
-type Read = Pick<BuoyDetail, 'source' | 'last_reading'> & Partial<Pick<BuoyDetail, 'available'>>
-
-function Latest({ buoy, zone }: { buoy: Read; zone: Zone }) {
-  const { last_reading: reading, available } = buoy
-  if (reading === null) return <p class="trouble box">{withoutReading(available)}</p>
-  const { significient_height: height, time } = reading
-  const scales = scalesOf.value(buoy)
-  return (
-    <div class="latest">
-      <p class="hero row wraps">
-        <Chip height={height} />
-        <strong>{valueText(scales('height'), height)}</strong> {scales('height').unit}
-        <span class="hero-label">{texts.buoy.significantHeight}</span>
-      </p>
-      <Parts reading={reading} scales={scales} />
-      <p class="age">
-        <Ago time={time} /> · {dayTimeAndZone(new Date(time), zone, nowOf.value)}
-      </p>
-      <Tiles reading={reading} scales={scales} />
-    </div>
-  )
-}
-
-/** A reading has a height of the waves; a station without one may measure the wind or the water. */
-function withoutReading(available: BuoyDetail['available']): string {
-  if (api.isGuest) return texts.buoy.noPublic
-  const others = namesOf(METRICS)
-    .filter((metric) => Object.hasOwn(available ?? {}, metric))
-    .map((metric) => texts.metrics[metric].toLowerCase())
-  return others.length === 0 ? texts.buoy.noReadings : texts.buoy.noWaves(others.join(', '))
-}
-
-/** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
-const MEASURES = [
-  ['maximum_height', 'height'],
-  ['period', 'period'],
-  ['peak_period', 'period'],
-  ['direction', 'direction'],
-  ['wind_speed', 'speed'],
-  ['gust_speed', 'speed'],
-  ['wind_direction', 'direction'],
-  ['water_temperature', 'temperature'],
-  ['swell_height', 'height'],
-  ['swell_period', 'period'],
-  ['swell_direction', 'direction'],
-  ['wind_wave_height', 'height'],
-  ['wind_wave_period', 'period'],
-  ['wind_wave_direction', 'direction'],
-] as const satisfies readonly Column[]
-const READ: readonly Column[] = [['significant_height', 'height'], ...MEASURES]
-const isPart = (name: string): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
-
-/** A tile for each measure of a reading. */
-function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
-  const tiles = MEASURES.filter(([name]) => !isPart(name) && has(reading[name]))
-  if (tiles.length === 0) return null
-  return (
-    <dl class="figures box">
-      {tiles.map(([name, quantity]) => {
-        const value = reading[name] ?? 0
-        return (
-          <Fact label={texts.measures[name]} key={name}>
-            {quantity === 'direction' ? directionText(value) : scaledText(scales(quantity), value)}
-          </Fact>
-        )
-      })}
-    </dl>
-  )
-}
-
-/** Swell and wind sea, of which the significant height is made, where the buoy separates them. */
-function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
-  return (['swell', 'wind_wave'] as const).map((part) => {
-    const height = reading[`${part}_height`]
-    const [period, from] = [reading[`${part}_period`], reading[`${part}_direction`]]
-    return has(height) ? (
-      <p class="part row" key={part}>
-        {part === 'swell' ? texts.buoy.swell : texts.buoy.windSea}
-        <b>{scaledText(scales('height'), height)}</b>
-        {has(period) ? scaledText(scales('period'), period) : null}
-        {has(from) ? ` ${texts.buoy.from(directionText(from))}` : null}
-      </p>
-    ) : null
-  })
-}
-
 /** The chart in a sentence. */
 function description({ time, values }: Part, zone: Zone, scales: Scales): string {
-  const heights = (values.significant_height ?? []).filter(has)
+  // Of buckets the extremes are, not the means.
+  const most = values.greatest_height ?? values.significant_height ?? []
+  const [least, heights] = [(values.least_height ?? most).filter(has), most.filter(has)]
   if (heights.length === 0) return texts.chart.none
   const highest = Math.max(...heights)
   const scale = scales('height')
-  const [low, high] = [Math.min(...heights), highest].map((height) => valueText(scale, height))
-  const at = time[values.significant_height!.indexOf(highest)] ?? ''
+  const [low, high] = [Math.min(...least), highest].map((height) => valueText(scale, height))
+  const at = time[most.indexOf(highest)] ?? ''
   const unit = scale.unit === 'ft' ? texts.chart.feet : texts.chart.metres
   return texts.chart.heights(low!, high!, unit, dayTimeAndZone(new Date(at), zone, clock()))
 }

@@ -3,12 +3,12 @@ import type { PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { partsOfForecast } from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
 import { Invitation } from '../dialogs.tsx'
-import { chosenZone } from '../format.ts'
+import { chosenZone, dayAndTime } from '../format.ts'
 import { texts } from '../language.ts'
 import { scaleOf } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
 import { Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { api, page, recently, units } from '../store.ts'
+import { api, clock, page, recently, units } from '../store.ts'
 import { Ahead, hasForecast, hasTide } from './ahead.tsx'
 import { Downloads } from './downloads.tsx'
 import { BuoyRow, MOST_KM, nearestOf } from './list.tsx'
@@ -65,7 +65,7 @@ function Days({ forecast }: { forecast: PlaceForecast }) {
   // An empty chart would say nothing.
   if (!hasForecast(forecast) && !hasTide(forecast)) return <Ahead forecast={forecast} zone={zone} />
   return (
-    <>
+    <Ahead forecast={forecast} zone={zone}>
       <section aria-label={texts.chart.ahead}>
         <Plots
           about="ahead"
@@ -79,11 +79,11 @@ function Days({ forecast }: { forecast: PlaceForecast }) {
           part={parts[0]!}
           columns={AHEAD}
           {...{ zone, scales }}
+          timeText={(time) => dayAndTime(time, zone, clock())}
           isReversed={false}
         />
       </section>
-      <Ahead forecast={forecast} zone={zone} />
       <ZoneSwitch here={texts.panel.local} />
-    </>
+    </Ahead>
   )
 }

@@ -1,13 +1,14 @@
 /** The seasons of a buoy: one measure over the same part of several years, two of which are compared. */
 import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
+import { commonMeans } from '../charts/calendar.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
 import { texts } from '../language.ts'
 import { decimalText, namesOf, scaleOf } from '../mine/units.ts'
 import { metricOf } from '../page.ts'
 import { Instead, Note } from '../pieces.tsx'
-import { page, units, update } from '../store.ts'
+import { clock, page, units, update } from '../store.ts'
 import { METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
 /** What the chart shows: the visitor's choice where it has readings, else the newest two years, or null. */
@@ -28,7 +29,7 @@ export function seasonView(
     all,
     year,
     against: others.find((each) => each === view.against) ?? others[0] ?? null,
-    label: texts.metrics[metric],
+    label: texts.season.plot[answer.data.bucket === 'week' ? 'week' : 'day'](texts.metrics[metric]),
     season: answer.data.season,
     bucket: answer.data.bucket === 'week' ? 'week' : 'day',
     scale: scaleOf(quantity, units.value),
@@ -115,20 +116,14 @@ export function seasonName(
   return complete ? name : texts.season.soFar(name)
 }
 
-/** Means over the parts of the season that both years have: half a year would compare summer with winter. */
+/** The means of all readings in the parts of the season that both years have. */
 function Summary({ all, year, against, scale, of }: SeasonView & { against: number; of: SeasonName }) {
   const pointsOf = (which: number): SeriesYear['points'] =>
     all.find((each) => each.year === which)?.points ?? []
-  const theirs = new Map(pointsOf(against).map(({ bucket_index: at, value }) => [at, value]))
-  const pairs = pointsOf(year).flatMap(({ bucket_index: at, value: mine }) => {
-    const other = theirs.get(at) ?? null
-    return mine === null || other === null ? [] : [[mine, other] as const]
-  })
-  if (pairs.length === 0) return <Note>{texts.season.nothingInCommon(year, against)}</Note>
+  const means = commonMeans(pointsOf(year), pointsOf(against), clock())
+  if (means === null) return <Note>{texts.season.nothingInCommon(year, against)}</Note>
   // As they are written: the difference is that of what stands beside it.
-  const mean = (side: 0 | 1): number =>
-    Number(scale.from(pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length).toFixed(scale.digits))
-  const [own, other] = [mean(0), mean(1)]
+  const [own, other] = means.map((mean) => Number(scale.from(mean).toFixed(scale.digits))) as [number, number]
   const text = (value: number): string => `${decimalText(value, scale.digits)} ${scale.unit}`
   const name = (which: number): string => seasonName({ year: which, complete: true }, of)
   const difference = own === other ? texts.season.same : `${own > other ? '+' : ''}${text(own - other)}`

@@ -1,9 +1,8 @@
 /** The values of a chart as a table. */
 import { has, type Part } from '../charts/parts.ts'
-import { dayAndTime, directionText, type Zone } from '../format.ts'
+import { directionText, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import { type Quantity, type Scales, valueText } from '../mine/units.ts'
-import { clock } from '../store.ts'
 
 /**
  * A column that is shown where it has values: its name in the part, by which `texts` have its title, and what
@@ -21,10 +20,11 @@ export function PartTable(props: {
   columns: readonly Column[]
   zone: Zone
   scales: Scales
+  timeText: (time: Date) => string
   /** Newest first. */
   isReversed: boolean
 }) {
-  const { title, part, zone, scales, isReversed } = props
+  const { title, part, zone, scales, timeText, isReversed } = props
   const columns = props.columns.filter(([name]) => part.values[name]?.some(has))
   const rows = [...part.time.entries()].filter(([i]) => has(part.values[columns[0]?.[0] ?? '']?.[i]))
   const shown = (isReversed ? rows.toReversed() : rows).slice(0, MOST_ROWS)
@@ -51,7 +51,7 @@ export function PartTable(props: {
           <tbody>
             {shown.map(([i, time]) => (
               <tr key={time}>
-                <th scope="row">{dayAndTime(new Date(time), zone, clock())}</th>
+                <th scope="row">{timeText(new Date(time))}</th>
                 {columns.map(([name, quantity]) => (
                   <td key={name}>{text(part.values[name]?.[i], quantity)}</td>
                 ))}

@@ -221,6 +221,12 @@ export const EN = {
     rising: 'rising',
     falling: 'falling',
     steady: 'steady',
+    changed: {
+      rising: (by: string) => `higher by ${by} in 3 h`,
+      falling: (by: string) => `lower by ${by} in 3 h`,
+      steady: (by: string) => `changed by ${by} in 3 h`,
+    },
+    peak: (period: string) => `${period} peak`,
     inADay: (trend: string) => `${trend} in 24 hours`,
     swell: 'Swell',
     windSea: 'Wind sea',
@@ -232,14 +238,18 @@ export const EN = {
     beside: 'Beside',
     noOther: 'no other buoy',
     span: 'Time of the chart',
-    spans: { 2: '2 days', 7: 'Week', 28: '4 weeks', 365: 'Year', dates: 'Dates' },
+    spans: { 1: '24 h', 2: '2 days', 7: 'Week', 28: '4 weeks', 365: 'Year', dates: 'Dates' },
     firstDay: 'First day',
     lastDay: 'Last day',
     to: 'to',
-    means: { '3h': 'Means of three hours', '1d': 'Daily means', '1mo': 'Monthly means' },
-    byUtc: (means: string) => `${means}, by UTC.`,
-    readings: 'Readings',
-    asTable: (what: string) => `${what} as a table`,
+    means: {
+      '1d': (zone: string) =>
+        `Line: mean of the day; band: least to greatest; maximum: the greatest of the day. Days by ${zone}.`,
+      '1mo': (zone: string) =>
+        `Line: mean of the month; band: least to greatest; maximum: the greatest of the month. Months by ${zone}.`,
+    },
+    asTable: 'Readings as a table',
+    meansAsTable: { '1d': 'Days as a table', '1mo': 'Months as a table' },
     table: (title: string) => `Table: ${title}`,
     timeColumn: (zone: string) => `Time, ${zone}`,
     signs: 'Arrows point where waves go, barbs where wind comes from: half 5 kn, full 10 kn, pennant 50 kn.',
@@ -250,6 +260,8 @@ export const EN = {
   /** Names of measures in tables and beside their values. */
   measures: {
     significant_height: 'Height',
+    least_height: 'Least',
+    greatest_height: 'Greatest',
     maximum_height: 'Maximum',
     period: 'Period',
     peak_period: 'Peak',
@@ -281,6 +293,14 @@ export const EN = {
     feet: 'feet',
     heights: (low: string, high: string, unit: string, at: string) =>
       `Chart of wave heights: significant heights from ${low} to ${high} ${unit}, the highest on ${at}. A table follows.`,
+    meanOf: {
+      '1d': (name: string) => `${name}, mean of the day`,
+      '1mo': (name: string) => `${name}, mean of the month`,
+    },
+    meanSoFar: {
+      '1d': (name: string) => `${name}, mean of the day so far`,
+      '1mo': (name: string) => `${name}, mean of the month so far`,
+    },
     ahead: 'Days ahead',
     aheadLabel: 'Chart of the next three days. A table follows.',
     hours: 'Hours as a table',
@@ -294,6 +314,7 @@ export const EN = {
     now: 'Now',
     plots: { heights: 'Heights', periods: 'Periods', wind: 'Wind', water: 'Water', tide: 'Tide' },
     lines: {
+      range: 'Least to greatest',
       significant: 'Significant',
       maximum: 'Maximum',
       forecast: 'Forecast',
@@ -367,9 +388,13 @@ export const EN = {
     nothingInCommon: (year: number, against: number) => `${year} and ${against} have no days in common.`,
     same: 'no difference',
     summary: (own: string, year: string, other: string, against: string, difference: string) =>
-      `Over the same part of the season: ${own} in ${year}, ${other} in ${against} (${difference}).`,
+      `Over the same part of the season: ${own} in ${year}, ${other} in ${against} (${difference}). Mean of all readings.`,
     usual: (from: number, to: number) => `10–90 % of ${from}–${to}`,
     median: (from: number, to: number) => `Median of ${from}–${to}`,
+    plot: {
+      day: (measure: string) => `${measure}, daily means`,
+      week: (measure: string) => `${measure}, weekly means`,
+    },
     weekFrom: (day: string) => `Week from ${day}`,
   },
 }

@@ -216,6 +216,12 @@ export const ES: Texts = {
     rising: 'subiendo',
     falling: 'bajando',
     steady: 'estable',
+    changed: {
+      rising: (by) => `${by} más en 3 h`,
+      falling: (by) => `${by} menos en 3 h`,
+      steady: (by) => `${by} de cambio en 3 h`,
+    },
+    peak: (period) => `pico ${period}`,
     inADay: (trend) => `${trend} en 24 horas`,
     swell: 'Mar de fondo',
     windSea: 'Mar de viento',
@@ -227,14 +233,18 @@ export const ES: Texts = {
     beside: 'Junto a',
     noOther: 'ninguna otra boya',
     span: 'Tiempo del gráfico',
-    spans: { 2: '2 días', 7: 'Semana', 28: '4 semanas', 365: 'Año', dates: 'Fechas' },
+    spans: { 1: '24 h', 2: '2 días', 7: 'Semana', 28: '4 semanas', 365: 'Año', dates: 'Fechas' },
     firstDay: 'Primer día',
     lastDay: 'Último día',
     to: 'a',
-    means: { '3h': 'Medias de tres horas', '1d': 'Medias del día', '1mo': 'Medias del mes' },
-    byUtc: (means) => `${means}, según UTC.`,
-    readings: 'Mediciones',
-    asTable: (what) => `${what} en una tabla`,
+    means: {
+      '1d': (zone) =>
+        `Línea: media del día; banda: de menor a mayor; máxima: la mayor del día. Días según ${zone}.`,
+      '1mo': (zone) =>
+        `Línea: media del mes; banda: de menor a mayor; máxima: la mayor del mes. Meses según ${zone}.`,
+    },
+    asTable: 'Mediciones en una tabla',
+    meansAsTable: { '1d': 'Días en una tabla', '1mo': 'Meses en una tabla' },
     table: (title) => `Tabla: ${title}`,
     timeColumn: (zone) => `Hora, ${zone}`,
     signs:
@@ -245,6 +255,8 @@ export const ES: Texts = {
   },
   measures: {
     significant_height: 'Altura',
+    least_height: 'Menor',
+    greatest_height: 'Mayor',
     maximum_height: 'Máxima',
     period: 'Periodo',
     peak_period: 'Pico',
@@ -276,6 +288,14 @@ export const ES: Texts = {
     feet: 'pies',
     heights: (low, high, unit, at) =>
       `Gráfico de alturas de olas: alturas significativas de ${low} a ${high} ${unit}, la mayor el ${at}. Sigue una tabla.`,
+    meanOf: {
+      '1d': (name) => `${name}, media del día`,
+      '1mo': (name) => `${name}, media del mes`,
+    },
+    meanSoFar: {
+      '1d': (name) => `${name}, media del día hasta ahora`,
+      '1mo': (name) => `${name}, media del mes hasta ahora`,
+    },
     ahead: 'Próximos días',
     aheadLabel: 'Gráfico de los próximos tres días. Sigue una tabla.',
     hours: 'Horas en una tabla',
@@ -289,6 +309,7 @@ export const ES: Texts = {
     now: 'Ahora',
     plots: { heights: 'Alturas', periods: 'Periodos', wind: 'Viento', water: 'Agua', tide: 'Marea' },
     lines: {
+      range: 'De menor a mayor',
       significant: 'Significativa',
       maximum: 'Máxima',
       forecast: 'Predicción',
@@ -360,9 +381,13 @@ export const ES: Texts = {
     nothingInCommon: (year, against) => `${year} y ${against} no tienen días en común.`,
     same: 'sin diferencia',
     summary: (own, year, other, against, difference) =>
-      `En la misma parte de la estación: ${own} en ${year}, ${other} en ${against} (${difference}).`,
+      `En la misma parte de la estación: ${own} en ${year}, ${other} en ${against} (${difference}). Media de todas las mediciones.`,
     usual: (from, to) => `10–90 % de ${from} a ${to}`,
     median: (from, to) => `Mediana de ${from} a ${to}`,
+    plot: {
+      day: (measure) => `${measure}, medias diarias`,
+      week: (measure) => `${measure}, medias semanales`,
+    },
     weekFrom: (day) => `Semana del ${day}`,
   },
 }

@@ -218,6 +218,12 @@ export const FR: Texts = {
     rising: 'en hausse',
     falling: 'en baisse',
     steady: 'stable',
+    changed: {
+      rising: (by) => `plus haut de ${by} en 3 h`,
+      falling: (by) => `plus bas de ${by} en 3 h`,
+      steady: (by) => `changé de ${by} en 3 h`,
+    },
+    peak: (period) => `pic ${period}`,
     inADay: (trend) => `${trend} sur 24 heures`,
     swell: 'Houle',
     windSea: 'Mer du vent',
@@ -229,14 +235,18 @@ export const FR: Texts = {
     beside: 'À côté',
     noOther: 'aucune autre bouée',
     span: 'Durée du graphique',
-    spans: { 2: '2 jours', 7: 'Semaine', 28: '4 semaines', 365: 'Année', dates: 'Dates' },
+    spans: { 1: '24 h', 2: '2 jours', 7: 'Semaine', 28: '4 semaines', 365: 'Année', dates: 'Dates' },
     firstDay: 'Premier jour',
     lastDay: 'Dernier jour',
     to: 'au',
-    means: { '3h': 'Moyennes de trois heures', '1d': 'Moyennes du jour', '1mo': 'Moyennes du mois' },
-    byUtc: (means) => `${means}, selon UTC.`,
-    readings: 'Mesures',
-    asTable: (what) => `${what} : le tableau`,
+    means: {
+      '1d': (zone) =>
+        `Ligne : moyenne du jour ; bande : du plus bas au plus haut ; maximum : le plus grand du jour. Jours selon ${zone}.`,
+      '1mo': (zone) =>
+        `Ligne : moyenne du mois ; bande : du plus bas au plus haut ; maximum : le plus grand du mois. Mois selon ${zone}.`,
+    },
+    asTable: 'Mesures : le tableau',
+    meansAsTable: { '1d': 'Jours : le tableau', '1mo': 'Mois : le tableau' },
     table: (title) => `Tableau : ${title}`,
     timeColumn: (zone) => `Heure, ${zone}`,
     signs:
@@ -247,6 +257,8 @@ export const FR: Texts = {
   },
   measures: {
     significant_height: 'Hauteur',
+    least_height: 'Minimum',
+    greatest_height: 'Plus haut',
     maximum_height: 'Maximum',
     period: 'Période',
     peak_period: 'Pic',
@@ -278,6 +290,14 @@ export const FR: Texts = {
     feet: 'pieds',
     heights: (low, high, unit, at) =>
       `Graphique des hauteurs de vagues : hauteurs significatives de ${low} à ${high} ${unit}, la plus haute le ${at}. Un tableau suit.`,
+    meanOf: {
+      '1d': (name) => `${name}, moyenne du jour`,
+      '1mo': (name) => `${name}, moyenne du mois`,
+    },
+    meanSoFar: {
+      '1d': (name) => `${name}, moyenne du jour jusqu’ici`,
+      '1mo': (name) => `${name}, moyenne du mois jusqu’ici`,
+    },
     ahead: 'Jours à venir',
     aheadLabel: 'Graphique des trois prochains jours. Un tableau suit.',
     hours: 'Heure par heure : le tableau',
@@ -291,6 +311,7 @@ export const FR: Texts = {
     now: 'Maintenant',
     plots: { heights: 'Hauteurs', periods: 'Périodes', wind: 'Vent', water: 'Eau', tide: 'Marée' },
     lines: {
+      range: 'Du plus bas au plus haut',
       significant: 'Significative',
       maximum: 'Maximum',
       forecast: 'Prévision',
@@ -362,9 +383,13 @@ export const FR: Texts = {
     nothingInCommon: (year, against) => `${year} et ${against} n’ont aucun jour en commun.`,
     same: 'aucune différence',
     summary: (own, year, other, against, difference) =>
-      `Sur la même partie de la saison : ${own} en ${year}, ${other} en ${against} (${difference}).`,
+      `Sur la même partie de la saison : ${own} en ${year}, ${other} en ${against} (${difference}). Moyenne de toutes les mesures.`,
     usual: (from, to) => `10–90 % de ${from} à ${to}`,
     median: (from, to) => `Médiane de ${from} à ${to}`,
+    plot: {
+      day: (measure) => `${measure}, moyennes du jour`,
+      week: (measure) => `${measure}, moyennes de la semaine`,
+    },
     weekFrom: (day) => `Semaine du ${day}`,
   },
 }

@@ -214,6 +214,12 @@ export const PT: Texts = {
     rising: 'a subir',
     falling: 'a descer',
     steady: 'estável',
+    changed: {
+      rising: (by) => `mais ${by} em 3 h`,
+      falling: (by) => `menos ${by} em 3 h`,
+      steady: (by) => `${by} de mudança em 3 h`,
+    },
+    peak: (period) => `pico ${period}`,
     inADay: (trend) => `${trend} em 24 horas`,
     swell: 'Ondulação',
     windSea: 'Vaga',
@@ -225,14 +231,18 @@ export const PT: Texts = {
     beside: 'Ao lado',
     noOther: 'nenhuma outra boia',
     span: 'Tempo do gráfico',
-    spans: { 2: '2 dias', 7: 'Semana', 28: '4 semanas', 365: 'Ano', dates: 'Datas' },
+    spans: { 1: '24 h', 2: '2 dias', 7: 'Semana', 28: '4 semanas', 365: 'Ano', dates: 'Datas' },
     firstDay: 'Primeiro dia',
     lastDay: 'Último dia',
     to: 'a',
-    means: { '3h': 'Médias de três horas', '1d': 'Médias do dia', '1mo': 'Médias do mês' },
-    byUtc: (means) => `${means}, segundo UTC.`,
-    readings: 'Medições',
-    asTable: (what) => `${what} numa tabela`,
+    means: {
+      '1d': (zone) =>
+        `Linha: média do dia; faixa: do menor ao maior; máxima: a maior do dia. Dias segundo ${zone}.`,
+      '1mo': (zone) =>
+        `Linha: média do mês; faixa: do menor ao maior; máxima: a maior do mês. Meses segundo ${zone}.`,
+    },
+    asTable: 'Medições numa tabela',
+    meansAsTable: { '1d': 'Dias numa tabela', '1mo': 'Meses numa tabela' },
     table: (title) => `Tabela: ${title}`,
     timeColumn: (zone) => `Hora, ${zone}`,
     signs:
@@ -243,6 +253,8 @@ export const PT: Texts = {
   },
   measures: {
     significant_height: 'Altura',
+    least_height: 'Menor',
+    greatest_height: 'Maior',
     maximum_height: 'Máxima',
     period: 'Período',
     peak_period: 'Pico',
@@ -274,6 +286,14 @@ export const PT: Texts = {
     feet: 'pés',
     heights: (low, high, unit, at) =>
       `Gráfico de alturas das ondas: alturas significativas de ${low} a ${high} ${unit}, a maior em ${at}. Segue-se uma tabela.`,
+    meanOf: {
+      '1d': (name) => `${name}, média do dia`,
+      '1mo': (name) => `${name}, média do mês`,
+    },
+    meanSoFar: {
+      '1d': (name) => `${name}, média do dia até agora`,
+      '1mo': (name) => `${name}, média do mês até agora`,
+    },
     ahead: 'Próximos dias',
     aheadLabel: 'Gráfico dos próximos três dias. Segue-se uma tabela.',
     hours: 'Horas numa tabela',
@@ -287,6 +307,7 @@ export const PT: Texts = {
     now: 'Agora',
     plots: { heights: 'Alturas', periods: 'Períodos', wind: 'Vento', water: 'Água', tide: 'Maré' },
     lines: {
+      range: 'Do menor ao maior',
       significant: 'Significativa',
       maximum: 'Máxima',
       forecast: 'Previsão',
@@ -359,9 +380,13 @@ export const PT: Texts = {
     nothingInCommon: (year, against) => `${year} e ${against} não têm dias em comum.`,
     same: 'sem diferença',
     summary: (own, year, other, against, difference) =>
-      `Na mesma parte da estação: ${own} em ${year}, ${other} em ${against} (${difference}).`,
+      `Na mesma parte da estação: ${own} em ${year}, ${other} em ${against} (${difference}). Média de todas as medições.`,
     usual: (from, to) => `10–90 % de ${from} a ${to}`,
     median: (from, to) => `Mediana de ${from} a ${to}`,
+    plot: {
+      day: (measure) => `${measure}, médias diárias`,
+      week: (measure) => `${measure}, médias semanais`,
+    },
     weekFrom: (day) => `Semana de ${day}`,
   },
 }

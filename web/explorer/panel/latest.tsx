@@ -1,0 +1,137 @@
+/** The newest reading of a buoy. */
+import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import { changeOf, has, type Part } from '../charts/parts.ts'
+import { compassPoint, dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { texts } from '../language.ts'
+import { decimalText, namesOf, scaledText, type Scales, valueText } from '../mine/units.ts'
+import { Ago, Arrow, Chip, Fact, turnOf } from '../pieces.tsx'
+import { api, now as nowOf, scalesOf } from '../store.ts'
+import { METRICS } from '../view.ts'
+import type { Column } from './table.tsx'
+
+type Read = Pick<BuoyDetail, 'source' | 'last_reading'> & Partial<Pick<BuoyDetail, 'available'>>
+
+/** The newest reading: how high, from where, how long between, whether it rises, and how old it is. */
+export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; recent?: Part | null }) {
+  const { last_reading: reading, available } = buoy
+  if (reading === null) return <p class="trouble box">{withoutReading(available)}</p>
+  const { significient_height: height, time, direction: from, peak_period: peak, period } = reading
+  const scales = scalesOf.value(buoy)
+  const [before, newest] = (recent && changeOf(recent)) ?? [null, null]
+  const turn = before === null ? null : turnOf(before, newest)
+  const change = before === null ? null : Math.abs(newest - before)
+  return (
+    <div class="latest">
+      <p class="hero row wraps">
+        <Chip height={height} />
+        <span>
+          <strong>{valueText(scales('height'), height)}</strong> {scales('height').unit}
+        </span>
+        {has(from) ? (
+          <span class="row">
+            <Arrow from={from} />
+            {texts.buoy.from(compassPoint(from))}
+          </span>
+        ) : null}
+        {has(peak) ? <span>{texts.buoy.peak(scaledText(scales('period'), peak))}</span> : null}
+        {!has(peak) && has(period) ? <span>{scaledText(scales('period'), period)}</span> : null}
+        {turn === null ? null : <span>{texts.buoy[turn]}</span>}
+        <Ago time={time} />
+      </p>
+      <p class="age">
+        {[
+          texts.buoy.significantHeight,
+          dayTimeAndZone(new Date(time), zone, nowOf.value),
+          turn === null || turn === 'steady' || change === null
+            ? null
+            : texts.buoy.changed[turn](differenceText(scales, change)),
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      <Parts reading={reading} scales={scales} />
+      <Tiles reading={reading} scales={scales} />
+    </div>
+  )
+}
+
+/** A difference of two heights has the decimals of heights, not those that its bits have. */
+function differenceText(scales: Scales, metres: number): string {
+  const { from, digits, unit } = scales('height')
+  return `${decimalText(from(metres), digits)} ${unit}`
+}
+
+/** A reading has a height of the waves; a station without one may measure the wind or the water. */
+function withoutReading(available: BuoyDetail['available']): string {
+  if (api.isGuest) return texts.buoy.noPublic
+  const others = namesOf(METRICS)
+    .filter((metric) => Object.hasOwn(available ?? {}, metric))
+    .map((metric) => texts.metrics[metric].toLowerCase())
+  return others.length === 0 ? texts.buoy.noReadings : texts.buoy.noWaves(others.join(', '))
+}
+
+/** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
+const MEASURES = [
+  ['maximum_height', 'height'],
+  ['period', 'period'],
+  ['peak_period', 'period'],
+  ['direction', 'direction'],
+  ['wind_speed', 'speed'],
+  ['gust_speed', 'speed'],
+  ['wind_direction', 'direction'],
+  ['water_temperature', 'temperature'],
+  ['swell_height', 'height'],
+  ['swell_period', 'period'],
+  ['swell_direction', 'direction'],
+  ['wind_wave_height', 'height'],
+  ['wind_wave_period', 'period'],
+  ['wind_wave_direction', 'direction'],
+] as const satisfies readonly Column[]
+/** The columns of the table of readings. */
+export const READ: readonly Column[] = [
+  ['significant_height', 'height'],
+  ['least_height', 'height'],
+  ['greatest_height', 'height'],
+  ...MEASURES,
+]
+const isPart = (name: string): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
+
+/** What the first line has is in no tile, and one column for peak and period is no second one. */
+function isTile(name: (typeof MEASURES)[number][0], reading: ReadingSummary): boolean {
+  if (isPart(name) || !has(reading[name]) || name === 'peak_period') return false
+  return name !== 'period' || (has(reading.peak_period) && reading.period !== reading.peak_period)
+}
+
+/** A tile for each further measure of a reading. */
+function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
+  const tiles = MEASURES.filter(([name]) => isTile(name, reading))
+  if (tiles.length === 0) return null
+  return (
+    <dl class="figures box">
+      {tiles.map(([name, quantity]) => {
+        const value = reading[name] ?? 0
+        return (
+          <Fact label={texts.measures[name]} key={name}>
+            {quantity === 'direction' ? directionText(value) : scaledText(scales(quantity), value)}
+          </Fact>
+        )
+      })}
+    </dl>
+  )
+}
+
+/** Swell and wind sea, of which the significant height is made, where the buoy separates them. */
+function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
+  return (['swell', 'wind_wave'] as const).map((part) => {
+    const height = reading[`${part}_height`]
+    const [period, from] = [reading[`${part}_period`], reading[`${part}_direction`]]
+    return has(height) ? (
+      <p class="part row" key={part}>
+        {part === 'swell' ? texts.buoy.swell : texts.buoy.windSea}
+        <b>{scaledText(scales('height'), height)}</b>
+        {has(period) ? scaledText(scales('period'), period) : null}
+        {has(from) ? ` ${texts.buoy.from(directionText(from))}` : null}
+      </p>
+    ) : null
+  })
+}
