@@ -1847,6 +1847,8 @@ export type MapBuoysParameters = {
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
+  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
+  active_only?: boolean
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
@@ -2157,7 +2159,7 @@ export class Groundswell {
   /**
    * All active buoys for a map.
    *
-   * All active buoys in one answer, with what a map draws. Virtual buoys also name the satellite pass of their newest reading. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped.
+   * All active buoys in one answer, with what a map draws; `active_only=false` also gives the other buoys. Virtual buoys also name the satellite pass of their newest reading. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped.
    */
   mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
     return this.#get('/buoys/map', parameters, options)
