@@ -91,12 +91,14 @@ export class HourBanks {
     let held: number
     for (let waits = 0; ;) {
       if (Atomics.load(words, tag) === hour) return
-      const wanted = (seen & 1) === 0 ? seen + 1 : waits >= MAX_LOCK_WAITS ? seen + 2 : 0
+      const isHeld = (seen & 1) !== 0
+      const overHeld = waits >= MAX_LOCK_WAITS ? seen + 2 : 0
+      const wanted = isHeld ? overHeld : seen + 1
       if (wanted !== 0 && Atomics.compareExchange(words, LOCK, seen, wanted) === seen) {
         held = wanted
         break
       }
-      if ((seen & 1) !== 0) Atomics.wait(words, LOCK, seen, LOCK_WAIT_MS)
+      if (isHeld) Atomics.wait(words, LOCK, seen, LOCK_WAIT_MS)
       const next = Atomics.load(words, LOCK)
       waits = next === seen ? waits + 1 : 0
       seen = next

@@ -140,13 +140,9 @@ function ignoreClosedOutput(error: NodeJS.ErrnoException): void {
 async function dispatch(argv: readonly string[], signals: Signals): Promise<void> {
   const [first = '', ...rest] = argv
   const isNamed = first !== '' && (!first.startsWith('-') || /^(-v|--version)$/.test(first))
-  const words = HELP.test(first)
-    ? [...rest, '--help']
-    : first === 'version'
-      ? ['--version']
-      : isNamed
-        ? argv
-        : [FIRST_COMMAND, ...argv]
+  let words = isNamed ? argv : [FIRST_COMMAND, ...argv]
+  if (HELP.test(first)) words = [...rest, '--help']
+  else if (first === 'version') words = ['--version']
   const program = new Parser('groundswell')
     .version(`groundswell ${programVersion()}`, '-v, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')

@@ -171,12 +171,9 @@ const WORDS: { readonly [kind: string]: string } = {
 function timeOf(answers: Told): NonNullable<TableSpec['time']> | null {
   const zone = answers['time-zone']
   const unit = answers['time-format']
-  const clock =
-    zone === ''
-      ? {}
-      : isZone(zone) && zone !== 'UTC'
-        ? { zone }
-        : { offset: zone === 'UTC' ? '+00:00' : zone }
+  const isNamed = isZone(zone) && zone !== 'UTC'
+  const said = isNamed ? { zone } : { offset: zone === 'UTC' ? '+00:00' : zone }
+  const clock = zone === '' ? {} : said
   return zone === '' && unit === '' ? null : { ...clock, ...(unit !== '' && { unit }) }
 }
 

@@ -102,8 +102,9 @@ function placeOf(view: View, { lat, lng, buoy, spot_id: spotId }: Query): Place 
   const { catalog, forecast: points, tides, spots } = view.dataset
   const ways = [lat ?? lng, buoy, spotId].filter((way) => way !== undefined)
   if (ways.length !== 1 || (lat === undefined) !== (lng === undefined)) {
-    const parameter =
-      lat === undefined ? 'lat' : lng === undefined ? 'lng' : buoy === undefined ? 'spot_id' : 'buoy'
+    let parameter = buoy === undefined ? 'spot_id' : 'buoy'
+    if (lat === undefined) parameter = 'lat'
+    else if (lng === undefined) parameter = 'lng'
     const problem = ways.length > 1 ? 'names a second place' : 'is missing'
     throw refused(parameter, `${problem}. Allowed: either lat and lng, or buoy, or spot_id`)
   }

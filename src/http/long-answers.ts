@@ -269,18 +269,21 @@ export function sendLong(
       // A long body stays in pieces, unless it is kept or a part of it is asked for.
       const isOne = range !== '' || length <= MOST_KEPT_BYTES
       const body = isOne && pieces.length > 1 ? [Buffer.concat(pieces, length)] : pieces
-      const kept = encoding !== null ? plain : isOne ? body[0] : null
+      const whole = isOne ? body[0] : null
+      const kept = encoding !== null ? plain : whole
       if (kept !== null) keep(kept, more)
       return partOf(request, fieldsOf(encoding, more), format, body, range)
     },
     begun: ({ headers: more, encoding }) => served.headsOf(format).write(request, fieldsOf(encoding, more)),
     failed: (why) => {
-      if (why.type === 'busy') counters.count('long_refused')
-      else if (why.type === 'fault') {
+      let error: Parameters<typeof errorAnswer>[1] = why.type === 'refused' ? why : FAULT
+      if (why.type === 'busy') {
+        counters.count('long_refused')
+        error = BUSY
+      } else if (why.type === 'fault') {
         counters.count('faults')
         options.onFault(why.fault, operation.name)
       }
-      const error = why.type === 'refused' ? why : why.type === 'busy' ? BUSY : FAULT
       const spelled = shape?.edr === undefined ? error : edrFailure(error)
       return errorAnswer(requestId, spelled, clock(), headers)
     },

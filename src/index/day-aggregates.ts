@@ -82,9 +82,13 @@ export function addStream(
   const step = sign * streams[stream + 1]
   const width = streams[stream + 2]
   const from = streams[stream + 3] + skipped
-  const column = width === 1 ? bytes : width === 2 ? words : doubles
-  if (width === 0) for (let day = 0; day < days; day++) into[at + day] += base
-  else for (let day = 0; day < days; day++) into[at + day] += base + step * column[from + day]
+  if (width === 0) {
+    for (let day = 0; day < days; day++) into[at + day] += base
+    return
+  }
+  const narrow = width === 1 ? bytes : words
+  const column = width === 4 ? doubles : narrow
+  for (let day = 0; day < days; day++) into[at + day] += base + step * column[from + day]
 }
 
 /** Statistic by day of a season; a day without a sample has count 0 and an undefined value. */

@@ -56,9 +56,10 @@ export function meaningsOf(words: readonly string[]): string[] {
   const meanings = [words.join('')]
   for (const spelling of SPELLINGS) {
     if (!words.some((word) => word.startsWith(spelling))) continue
-    const signs = words.map((word) =>
-      SAINTS.has(word) ? SAINT : word.startsWith(spelling) ? SAINT + word.slice(spelling.length) : word,
-    )
+    const signs = words.map((word) => {
+      if (SAINTS.has(word)) return SAINT
+      return word.startsWith(spelling) ? SAINT + word.slice(spelling.length) : word
+    })
     const meaning = signs.join('')
     if (!meanings.includes(meaning)) meanings.push(meaning)
   }

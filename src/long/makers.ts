@@ -150,9 +150,9 @@ const KINDS = new Set(['integer', 'time', 'text', 'flag'])
 const columnsOf = (object: string, members: string): RecordColumn[] =>
   members.split(', ').map((member) => {
     const [name, word] = member.split(' ')
-    const kind = KINDS.has(word) ? (word as RecordColumn['kind']) : 'number'
-    const unit = kind === 'time' ? 'UTC' : kind === 'number' ? word : ''
-    return { name: `${object}.${name}`, kind, unit }
+    const column = `${object}.${name}`
+    if (!KINDS.has(word)) return { name: column, kind: 'number', unit: word }
+    return { name: column, kind: word as RecordColumn['kind'], unit: word === 'time' ? 'UTC' : '' }
   })
 
 const COLUMNS: readonly RecordColumn[] = [

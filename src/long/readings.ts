@@ -195,7 +195,8 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
   const { ids, start_date: from, end_date: to, date: day } = query
   if (day !== undefined && (from ?? to) !== undefined)
     throw refused('date', 'does not go with start_date and end_date. Allowed: a range or a date')
-  const end = day !== undefined ? day + DAY - 1 : to === undefined ? dataset.asOf : endOf(to)
+  const last = to === undefined ? dataset.asOf : endOf(to)
+  const end = day !== undefined ? day + DAY - 1 : last
   const start = day ?? from?.epoch ?? end - DAY
   refuseBackwards(start, end)
   const { readings, catalog } = dataset

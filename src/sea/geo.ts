@@ -28,8 +28,9 @@ export function pointKey(lat: number, lng: number): string {
 /** A longitude in −180…180, without a subtraction's binary noise: 355.032 must become exactly −4.968. */
 export function wrapLongitude(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng
-  const turned = lng % 360
-  const wrapped = turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned
+  let wrapped = lng % 360
+  if (wrapped > 180) wrapped -= 360
+  else if (wrapped < -180) wrapped += 360
   return Math.round(wrapped * WRAPPED_STEPS) / WRAPPED_STEPS + 0
 }
 

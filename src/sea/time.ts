@@ -180,12 +180,12 @@ export function readIsoTime(text: string, form = STRICT_TIME): IsoTime | null {
   const midnight = parseDate(date)
   const isClock = hour < '24' && hours < '24' && [minute, second, minutes].every((part) => part < '60')
   if (midnight === null || !isClock) return null
-  const ahead = Number(hours) * HOUR + Number(minutes) * MINUTE
+  const ahead = (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE)
   const isLocal = utc === undefined && sign === undefined
   return {
     local: midnight + Number(hour) * HOUR + Number(minute) * MINUTE + Number(second),
     fraction: Number(fraction.replace(',', '.')),
-    offset: isLocal ? null : sign === '-' ? -ahead : ahead,
+    offset: isLocal ? null : ahead,
   }
 }
 

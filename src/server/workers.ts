@@ -276,12 +276,9 @@ export class Workers {
       if (!stallDetector.isStalled(heartbeat.progress) || this.#hasStalled) continue
       this.#hasStalled = true
       const route = Atomics.load(heartbeat.serving, 0)
-      const doing =
-        route >= 0
-          ? `while it answered ${this.#options.routes[route]}`
-          : preparing === null
-            ? 'between requests'
-            : `while it got snapshot ${preparing.id} ready`
+      let doing = 'between requests'
+      if (route >= 0) doing = `while it answered ${this.#options.routes[route]}`
+      else if (preparing !== null) doing = `while it got snapshot ${preparing.id} ready`
       this.#options.onStalled(`worker ${thread} has been silent for ${stallDetector.seconds} s, ${doing}`)
     }
   }

@@ -252,9 +252,13 @@ function expectStream(
 ): void {
   const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
   const must = expecting(file)
-  const column = width === 1 ? bytes : width === 2 ? words : width === 4 ? doubles : null
+  const column = new Map<number, { length: number }>([
+    [1, bytes],
+    [2, words],
+    [4, doubles],
+  ]).get(width)
   must(
-    width === 0 || (column !== null && from >= 0 && from + days <= column.length),
+    width === 0 || (column !== undefined && from >= 0 && from + days <= column.length),
     'a stream lies outside its column',
   )
   must(Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES, 'a stream has an impossible step')

@@ -70,7 +70,8 @@ export function* changesBetween(
     const isSame = partA?.entry.file === partB?.entry.file
     if (isSame && !hasOneSided) continue
     const rowsA = partA === undefined ? null : rowsOf(partA)
-    const rowsB = partB === undefined ? null : isSame ? rowsA : rowsOf(partB)
+    const newer = isSame || partB === undefined ? null : rowsOf(partB)
+    const rowsB = isSame ? rowsA : newer
     yield
     const columns = columnPairs(rowsA, rowsB)
     let steps = 0

@@ -141,8 +141,9 @@ class StreamWriter {
     if (most === 0) return
     const codes = values.map((value) => (Number.isNaN(value) ? 0 : (value - base) / step))
     const size = most / step
-    const [width, column] =
-      size < 2 ** 8 ? [1, this.#bytes] : size < 2 ** 16 ? [2, this.#words] : [4, this.#doubles]
+    let [width, column]: [number, Growing<Uint8Array | Uint16Array | Uint32Array>] = [4, this.#doubles]
+    if (size < 2 ** 8) [width, column] = [1, this.#bytes]
+    else if (size < 2 ** 16) [width, column] = [2, this.#words]
     this.#streams.set([step, width, column.length], at + 1)
     column.add(codes)
   }

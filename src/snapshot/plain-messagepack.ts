@@ -48,7 +48,8 @@ export function plainEnd(bytes: Uint8Array, { depth, values }: PlainBounds): num
 
   function numberOf(width: number): number {
     const from = pass(width)
-    return width === 1 ? bytes[from] : width === 2 ? view.getUint16(from) : view.getUint32(from)
+    if (width === 1) return bytes[from]
+    return width === 2 ? view.getUint16(from) : view.getUint32(from)
   }
 
   function value(room: number): void {

@@ -371,8 +371,10 @@ function readDepths(file: NetcdfFile, doubt: TakeDoubt): Depths {
     if (shape.length === 2) {
       return (row, level, levels) => (shape[1] === levels ? at(row * levels + level) * scale : NaN)
     }
-    return (row, level, levels) =>
-      values.length === levels ? at(level) * scale : levels === 1 ? at(row) * scale : NaN
+    return (row, level, levels) => {
+      if (values.length === levels) return at(level) * scale
+      return levels === 1 ? at(row) * scale : NaN
+    }
   }
   return () => NaN
 }

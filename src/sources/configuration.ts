@@ -148,14 +148,10 @@ function parseFile(path: string): ConfigurationFile {
     // Blanks stand in for comments, so that a fault keeps its line and column.
     value = JSON.parse(stripJsonComments(written, { trailingCommas: true }))
   } catch (error) {
-    const what =
-      error instanceof SyntaxError
-        ? `is not JSON: ${error.message}`
-        : error instanceof UnfitFile
-          ? error.message
-          : error instanceof TypeError
-            ? 'is not UTF-8'
-            : `cannot be read ${codeInWords(error)}`
+    let what = `cannot be read ${codeInWords(error)}`
+    if (error instanceof SyntaxError) what = `is not JSON: ${error.message}`
+    else if (error instanceof UnfitFile) what = error.message
+    else if (error instanceof TypeError) what = 'is not UTF-8'
     throw new BuildError(`${path}: ${what}`)
   }
   const validate = AJV.compile<ConfigurationFile>(CONFIGURATION_SCHEMA)

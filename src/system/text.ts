@@ -12,7 +12,8 @@ export function counted(count: number, noun: string): string {
 
 /** Orders texts by their UTF-16 code units: the same on every machine, whatever its language. */
 export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }
 
 /** The known word that a mistyped one is most like; undefined where more than a third of it is different. */

@@ -30,15 +30,11 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
       const waves = given.filter((row) => row.significantHeight !== undefined)
       const times = waves.map(({ time }) => time).filter((time) => time <= latest)
       assert.equal(newest, Math.max(-1, ...times))
-      const faults = waves.map(({ significantHeight: height = 0, maximumHeight: highest }) =>
-        highest === undefined
-          ? 'none'
-          : highest < height
-            ? 'low'
-            : highest > 3.7 * (height + 50)
-              ? 'high'
-              : 'fine',
-      )
+      const faults = waves.map(({ significantHeight: height = 0, maximumHeight: highest }) => {
+        if (highest === undefined) return 'none'
+        if (highest < height) return 'low'
+        return highest > 3.7 * (height + 50) ? 'high' : 'fine'
+      })
       assert.equal(low, faults.filter((fault) => fault === 'low').length, 'low')
       assert.equal(high, faults.filter((fault) => fault === 'high').length, 'high')
       given.forEach(({ significantHeight, maximumHeight }, row) => {

@@ -31,7 +31,9 @@ const DEMANDS = {
   /** Nine in ten of one server, two thirds of the rest of another. */
   skewed: (_share, request, servers) => {
     const at = (request * 7919) % 100
-    return at < 90 ? 0 : at < 96 ? 1 % servers : at < 99 ? 2 % servers : request % servers
+    if (at < 90) return 0
+    if (at < 96) return 1 % servers
+    return at < 99 ? 2 % servers : request % servers
   },
   /** Nine in ten of one server, in each quarter of the run of another. */
   moving: (share, request, servers) =>

@@ -6,6 +6,13 @@ import { after, before, describe, it, mock } from 'node:test'
 import { request, type RawClient } from './raw_client.ts'
 import { connectionsFor, ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
 
+/** What the paths of the handler below answer other than 200. */
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ['/204', 204],
+  ['/304', 304],
+  ['/throw', 500],
+])
+
 for (const kind of ENGINES) {
   describe(`the ${kind} engine`, { skip: missing(kind) }, () => {
     const server = pathServer(kind).forSuite()
@@ -128,7 +135,7 @@ for (const kind of ENGINES) {
           }
           for (const { method, path } of sent) {
             const answer = await client.answer(method)
-            const expected = path === '/204' ? 204 : path === '/304' ? 304 : path === '/throw' ? 500 : 200
+            const expected = STATUSES.get(path) ?? 200
             assert.equal(answer.status, expected)
             if (method !== 'HEAD' && expected === 200) {
               assert.equal(answer.body, path === '/empty' ? '' : `at ${path}`)

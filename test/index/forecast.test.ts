@@ -83,7 +83,8 @@ test('Values between two times lie on the straight line, directions on the circl
         // One that has a value, so that the record is a forecast whatever the others are.
         anchor.values.waveHeight = times.map((_, i) => codes.waveHeight[i] ?? 1000).map((code) => code / 1000)
         const heights = times.map((_, i) => codes.waveHeight[i] ?? 1000)
-        const otherTimes = other === null ? [] : other === 'same' ? times : other.times
+        const ownTimes = other === null || other === 'same' ? [] : other.times
+        const otherTimes = other === 'same' ? times : ownTimes
         const before = recordAt(9, 10, { times: otherTimes, values: { waveHeight: otherTimes.map(() => 1) } })
         const forecast = indexOf(other === null ? [anchor] : [anchor, before])
         const point = other === null ? 0 : 1

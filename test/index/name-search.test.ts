@@ -44,7 +44,7 @@ function inOrder(buoys: readonly Buoy[], ranks: ReadonlyMap<number, number>): nu
     (a, b) =>
       ranks.get(a)! - ranks.get(b)! ||
       Number(buoys[b].active) - Number(buoys[a].active) ||
-      (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0) ||
+      Number(name(a) > name(b)) - Number(name(a) < name(b)) ||
       a - b,
   )
 }

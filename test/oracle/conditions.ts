@@ -210,12 +210,13 @@ const tideOf = (harbour: Harbour | null, time: number): Expected => {
     const { direction, seconds_to_next_tide_change: wait, next_tide: next } = got as JsonObject
     // Right at a turn either of two neighbours may come next.
     const isAtTurn = Number(wait) > 0 && (seconds <= 2 || seconds >= 6 * HOUR - 2)
+    const [movement, turn] = rising ? ['rising', 'high'] : ['falling', 'low']
     return {
       height: about(height, 2, SAME_LEVEL),
       time: isoTime(time),
-      direction: isAtTurn ? direction : rising ? 'rising' : 'falling',
+      direction: isAtTurn ? direction : movement,
       seconds_to_next_tide_change: isAtTurn ? wait : about(seconds, 0, 1.5),
-      next_tide: isAtTurn ? next : rising ? 'high' : 'low',
+      next_tide: isAtTurn ? next : turn,
       next_tide_height: isAtTurn
         ? about(harbour.datum_offset + (next === 'high' ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL)
         : about(nextHeight, 2, SAME_LEVEL),
@@ -310,12 +311,9 @@ export function forecast(buoys: Known[], { parameters }: Asked, world: World): A
   const ways = [lat ?? lng, buoyId, spotId].filter((way) => way !== undefined)
   if (ways.length !== 1 || (lat === undefined) !== (lng === undefined))
     return failure(400, ['lat', 'lng', 'buoy', 'spot_id'])
-  const place =
-    lat !== undefined
-      ? { lat: Number(lat), lng: Number(lng) }
-      : buoyId === undefined
-        ? world.spots.find(({ id }) => id === Number(spotId))
-        : find(buoys, buoyId)
+  const spot = world.spots.find(({ id }) => id === Number(spotId))
+  const named = buoyId === undefined ? spot : find(buoys, buoyId)
+  const place = lat !== undefined ? { lat: Number(lat), lng: Number(lng) } : named
   if (place === undefined) return failure(404)
   const { forecast: point, harbour, unsure } = around(world, place)
   const first = Math.floor(instant(parameters.get('start')!, false, NaN) / HOUR) * HOUR

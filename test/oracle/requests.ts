@@ -149,7 +149,10 @@ const buckets = fc.oneof(
 
 // --- places
 
-const turned = (lng: number): number => (lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng)
+function turned(lng: number): number {
+  if (lng > 180) return lng - 360
+  return lng < -180 ? lng + 360 : lng
+}
 const round6 = (value: number): number => Number(value.toFixed(6))
 const degreeText = fc.constantFrom<((value: number) => string)[]>(
   String,

@@ -41,7 +41,7 @@ function wordsOf(text: string): string[] {
 /** A name as written, with saint in full, and with one sign for it. */
 function writings(text: string): string[][] {
   const words = wordsOf(text)
-  const full = words.map((word) => (word === 'st' ? 'saint' : word === 'ste' ? 'sainte' : word))
+  const full = words.map((word) => ({ st: 'saint', ste: 'sainte' })[word] ?? word)
   return [words, full, words.map((word) => (SAINTS.includes(word) ? SAINT : word))]
 }
 

@@ -185,10 +185,11 @@ function seaAround(
     Number((least + chance.next() * (most - least)).toFixed(digits))
   const beside = ({ lat, lng }: Place, degrees: number): Place => {
     const [north, east] = [lat, lng].map((from) => from + between(-degrees, degrees, 3))
+    const turns = Number(east > 180) - Number(east < -180)
     return {
       // Folded back at a pole: many things at one point would be equally near to everything.
       lat: Number((Math.abs(north) > 90 ? Math.sign(north) * 180 - north : north).toFixed(3)),
-      lng: Number((east > 180 ? east - 360 : east < -180 ? east + 360 : east).toFixed(3)),
+      lng: Number((east - 360 * turns).toFixed(3)),
     }
   }
   const direction = (): number => (chance.percent(20) ? chance.below(4) * 90 : between(0, 359.99, 2))

@@ -23,7 +23,8 @@ function lineOf(row: Row | WorldRow, names: readonly string[]): string {
   const values = row as unknown as { readonly [name: string]: number | null | undefined }
   const cells = names.map((name) => {
     const code = Math.round((values[name] ?? NaN) * 1000)
-    return Number.isNaN(code) ? '-' : name.endsWith('irection') ? code % 360_000 : code
+    if (Number.isNaN(code)) return '-'
+    return name.endsWith('irection') ? code % 360_000 : code
   })
   return cells.every((cell) => cell === '-') ? '' : cells.join(' ')
 }

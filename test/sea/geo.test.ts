@@ -106,7 +106,7 @@ test('A box of any size and rotation holds the positions that arithmetic modulo 
       const place = onBorder === 'no' ? lng : modulo(side + TURN / 2, TURN) - TURN / 2
       // A box with west above east goes eastwards from west to east, over as much of the circle as that
       // takes.
-      const span = width >= TURN ? TURN : width >= 0 ? width : modulo(width, TURN)
+      const span = width >= 0 ? Math.min(width, TURN) : modulo(width, TURN)
       const within = span === TURN || modulo(place - west, TURN) <= span
       const clamped = (value: number): number => Math.min(9000, Math.max(-9000, value))
       const expected = within && lat >= clamped(south) && lat <= clamped(north)

@@ -31,7 +31,10 @@ function expected(a: readonly Reading[], b: readonly Reading[]): [change: number
   return [...new Set([...inA.keys(), ...inB.keys()])]
     .toSorted((x, y) => x - y)
     .filter((time) => inA.get(time) !== inB.get(time))
-    .map((time) => [!inA.has(time) ? ADDED : !inB.has(time) ? REMOVED : CHANGED, time])
+    .map((time) => {
+      if (!inA.has(time)) return [ADDED, time]
+      return [inB.has(time) ? CHANGED : REMOVED, time]
+    })
 }
 
 test('Differences of long months are those of looking at one time after the other.', () => {

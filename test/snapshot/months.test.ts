@@ -106,9 +106,10 @@ function checkOf(table: MonthTable): Steps<void> {
 /** A month of `rows` rows with codes at the limits of a measure, but `code` in one row. */
 function monthWith(rows: number, name: MeasureName, row: number, code: number): MonthTable {
   const { min, max } = codeLimits(MEASURES[name])
-  const codes = Array.from({ length: rows }, (_, i) =>
-    i % 3 === 0 && name !== 'significantHeight' ? missingOf(name) : i % 2 === 0 ? min : max,
-  )
+  const codes = Array.from({ length: rows }, (_, i) => {
+    if (i % 3 === 0 && name !== 'significantHeight') return missingOf(name)
+    return i % 2 === 0 ? min : max
+  })
   codes[row] = code
   return tableOf(rows, { significantHeight: Array<number>(rows).fill(0), [name]: codes })
 }

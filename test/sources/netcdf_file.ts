@@ -30,7 +30,8 @@ export function writeNetcdf(path: string, attributes: Attributes, variables: rea
   const file = new File(path, 'w')
   for (const [name, value] of Object.entries(attributes)) file.create_attribute(name, value)
   for (const { name, data, levels = 1, attributes: own = {}, scales = [] } of variables) {
-    const shape = levels === 0 ? [] : levels === 1 ? [data.length] : [data.length / levels, levels]
+    const list = levels === 0 ? [] : [data.length]
+    const shape = levels > 1 ? [data.length / levels, levels] : list
     const dtype = Array.isArray(data) ? `S${Math.max(...data.map(({ length }) => length))}` : undefined
     const variable = file.create_dataset({ name, data, shape, ...(dtype !== undefined && { dtype }) })
     for (const [key, value] of Object.entries(own)) variable.create_attribute(key, value)

@@ -19,7 +19,10 @@ const LAKE_REACH = 3
  * Cells from the coast at which people still say that a city is at the sea: a harbour is no coast in the
  * data.
  */
-const reachOf = (population) => (population >= 1_000_000 ? 15 : population >= 100_000 ? 6 : 1)
+function reachOf(population) {
+  if (population >= 1_000_000) return 15
+  return population >= 100_000 ? 6 : 1
+}
 const LEAST_POPULATION = 1500
 /** A part of a town. */
 const SECTION = 'PPLX'

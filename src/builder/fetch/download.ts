@@ -196,11 +196,6 @@ export function contentFault(head: Uint8Array, content: Content): string | null 
   }
   if (/^<(!doctype\s+html|html|head|body|\?php)/i.test(start)) return 'the answer is a web page'
   if (start.includes('\0')) return `the answer is not ${content}`
-  const isRight =
-    content === 'json'
-      ? /^[[{]/.test(start)
-      : content === 'xml'
-        ? start.startsWith('<')
-        : !start.startsWith('<')
+  const isRight = content === 'json' ? /^[[{]/.test(start) : start.startsWith('<') === (content === 'xml')
   return isRight ? null : `the answer is not ${content}`
 }

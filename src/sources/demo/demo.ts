@@ -106,7 +106,8 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
       times(begin, end) {
         if (station.virtual) return passTimes.filter((time) => time >= begin && time < end)
         if (begin < usualFrom && history !== true) return []
-        const every = begin >= recent ? STEP : history ? HOUR : 12 * HOUR
+        const older = history ? HOUR : 12 * HOUR
+        const every = begin >= recent ? STEP : older
         return timesBetween(begin, Math.min(end, asOf + 1 - silentHours * HOUR), every)
       },
     }

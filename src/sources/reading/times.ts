@@ -209,7 +209,8 @@ const isIsoUnit = (unit: string): boolean => /^(utc|gmt|iso ?8601|iso)?$/i.test(
 export function timeReader(unit: string, clock: number | Zone = 0): TimeReader | null {
   if (isIsoUnit(unit) && clock === 0) return isoTime
   const count = timeUnit(unit)
-  const read = isIsoUnit(unit) ? isoWritten : count === null ? formatReader(unit) : countWritten(count)
+  const other = count === null ? formatReader(unit) : countWritten(count)
+  const read = isIsoUnit(unit) ? isoWritten : other
   if (read === null) return null
   if (typeof clock !== 'number') return wallClockReader(read, clock)
   return (text) => {

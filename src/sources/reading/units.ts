@@ -158,7 +158,8 @@ export function numberOf(text: string): number | null {
 /** A text that is the same for "1.0" and "1", empty for nothing. */
 export function plainText(text: string): string {
   const number = numberOf(text.trim())
-  return number === null ? text.trim() : Number.isNaN(number) ? '' : String(number)
+  if (number === null) return text.trim()
+  return Number.isNaN(number) ? '' : String(number)
 }
 
 /**

@@ -95,7 +95,8 @@ function plain(value: unknown): string {
 }
 
 function wordOf(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
+  if (typeof value === 'string') return value.trim()
+  return typeof value === 'number' ? String(value) : ''
 }
 
 /** The places of a table's rows, values, names and units in a document. */
@@ -123,7 +124,8 @@ export function openJson(
     const names = list(header, whole).map(wordOf)
     const scope = { ...whole, header: names }
     // Only without a map do names of columns count.
-    const keys = values !== undefined ? [] : names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
+    const ownKeys = names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
+    const keys = values !== undefined ? [] : ownKeys
     const named = keys.map((key) => NAME_WITH_UNIT.exec(key))
     const labels = keys.map((key, i) => named[i]?.[1] ?? key)
     const places = keys.map((key, i): Path => {

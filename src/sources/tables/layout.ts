@@ -118,15 +118,15 @@ export function layoutOf(
   const [lat, lng] = (['lat', 'lng'] as const).map((name) =>
     map[name] === undefined ? fieldOf(name, labels) : position(map[name]),
   )
+  const stationOf = (): Layout['station'] => {
+    if (typeof station === 'object') return station.is
+    if (station !== undefined) return columnOf(station)
+    const inName = map.file.exec(basename(path))?.[1]
+    return inName ?? (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))
+  }
   const layout: Layout = {
     time,
-    station:
-      typeof station === 'object'
-        ? station.is
-        : station !== undefined
-          ? columnOf(station)
-          : (map.file.exec(basename(path))?.[1] ??
-            (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))),
+    station: stationOf(),
     name: map.name === undefined ? fieldOf('name', labels) : columnOf(map.name),
     lat,
     lng,
@@ -183,8 +183,8 @@ function timeOf(
   const dated = labels.findIndex((label) => /^date(utc|gmt|local)?$/.test(normal(label)))
   const clock = fieldOf('clock', labels)
   const isSplit = look !== null && dated >= 0 && clock >= 0
-  const fields =
-    at !== undefined ? [at].flat().map(columnOf) : isSplit ? [dated, clock] : [fieldOf('time', labels)]
+  const own = isSplit ? [dated, clock] : [fieldOf('time', labels)]
+  const fields = at !== undefined ? [at].flat().map(columnOf) : own
   const [first] = fields
   const column = labels[first] ?? ''
   const unclear = (about: Question['about'], why: string, can: readonly string[] = []): string => {
@@ -198,8 +198,8 @@ function timeOf(
           `no column is the time: one of ${labels.join(', ')} must be called time, or named in "time"`,
         )
       : `the header lacks ${JSON.stringify(at)}, the time; it has ${labels.join(', ')}`
-  const own = units[first] ?? ''
-  let unit = given ?? own
+  const ownUnit = units[first] ?? ''
+  let unit = given ?? ownUnit
   let wall: Clock = map.clock
   if (look !== null) {
     const probe = look()
@@ -207,7 +207,7 @@ function timeOf(
     for (let row = 0; probe?.next() === true; row++) {
       if (row < LOOKED_AT || row % ONE_IN === 0) texts.push(textOf(probe, fields))
     }
-    if (given === undefined && timeUnit(own) === null) {
+    if (given === undefined && timeUnit(ownUnit) === null) {
       const formats = formatsOf(texts)
       if (texts.length > 0 && formats.length !== 1)
         return unclear('timeFormat', unknownFormat(column, formats, texts), formats)

@@ -137,7 +137,10 @@ test('A builder that is cut off at any of its calls, taken or not, goes on from 
     for (let cutAt = 1 + (i % apart), isWhole = false; !isWhole; cutAt += apart) {
       step++
       let calls = 0
-      stub.faultOf = () => (++calls < cutAt ? null : calls === cutAt ? last : 'reset')
+      stub.faultOf = () => {
+        if (++calls < cutAt) return null
+        return calls === cutAt ? last : 'reset'
+      }
       const builder = builderOf()
       const given = [buoyAt('A', step), buoyAt(`N${step}`, step)]
       const fault = await builder.build(given).then(

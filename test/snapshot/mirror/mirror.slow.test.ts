@@ -148,7 +148,8 @@ test('Each fault of a web server gives one line, nothing wrong is published, and
     const next = await publish(source, i + 1)
     lines.length = 0
     web.faultOf = (object) => {
-      const kind = object === MANIFEST_FILE ? 'manifest' : object.startsWith('readings') ? 'part' : 'other'
+      const other = object.startsWith('readings') ? 'part' : 'other'
+      const kind = object === MANIFEST_FILE ? 'manifest' : other
       return of === kind ? fault : null
     }
     await mirror.look()
