@@ -11,7 +11,13 @@ import {
   wholeOf,
   windBarb,
 } from '../../web/explorer/charts/geometry.ts'
-import { joined, partOfRows, partsOfForecast, renamed } from '../../web/explorer/charts/parts.ts'
+import {
+  joined,
+  partOfRows,
+  partsOfForecast,
+  pressureTrend,
+  renamed,
+} from '../../web/explorer/charts/parts.ts'
 import { bucketStarts, bucketText, quantile, usual } from '../../web/explorer/charts/calendar.ts'
 import { arcOf, distanceKm, middleOf } from '../../web/explorer/map/arc.ts'
 import { Api } from '../../web/explorer/api.ts'
@@ -337,4 +343,22 @@ test('A line goes on where only another one has values, and is broken over the w
     [1, 3],
     [3, 7],
   ])
+})
+
+test('A trend of pressure is the change of three hours, and there is none where either end is missing.', () => {
+  const time = [
+    '2026-03-01T02:40:00Z',
+    '2026-03-01T03:00:00Z',
+    '2026-03-01T05:00:00Z',
+    '2026-03-01T06:05:00Z',
+  ]
+  const part = (...pressure: (number | null)[]) => ({ time, values: { pressure } })
+  const reading = (pressure: number | null) => ({ time: '2026-03-01T06:05:00Z', pressure })
+  const trend = pressureTrend(part(1010, 1012.5, 1013, 1014), reading(1014.2))
+  assert.ok(Math.abs(trend! - 1.7) < 1e-9)
+  // 02:40 is 25 minutes too early.
+  assert.equal(pressureTrend(part(1010, null, 1013, 1014), reading(1014)), null)
+  assert.equal(pressureTrend(part(1010, 1012, 1013, 1014), reading(null)), null)
+  assert.equal(pressureTrend({ time, values: {} }, reading(1014)), null)
+  assert.equal(pressureTrend(part(1010, 1012, 1013, 1014), null), null)
 })

@@ -58,7 +58,7 @@ export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
 
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
-    include: 'credit,available,wind,peak_period,swell',
+    include: 'credit,available,wind,peak_period,swell,weather',
   } satisfies GetBuoyParameters)
 }
 
@@ -115,8 +115,10 @@ export function pastAddress(
   const dates = range && { start_date: range.start, end_date: range.end }
   // Most buoys do not separate swell and wind sea.
   const swell = Object.hasOwn(available, 'swell_height') ? ',swell' : ''
+  const isInAir = Object.hasOwn(available, 'air_temperature') || Object.hasOwn(available, 'pressure')
+  const weather = isInAir ? ',weather' : ''
   if (bucket === null || range === null) {
-    const include = `measures${swell}`
+    const include = `measures${swell}${weather}`
     return api.address(`${buoyPath(slug)}/readings/chart`, { ...dates, include } satisfies ChartParameters)
   }
   const moved = (moment: string, buckets: number): string => {
@@ -133,7 +135,7 @@ export function pastAddress(
     aggregation,
     // Of the extremes only heights are drawn.
     ...(aggregation === 'mean'
-      ? { include: `wind,peak_period${swell}` }
+      ? { include: `wind,peak_period${swell}${weather}` }
       : { fields: 'buoy_id,time,significient_height,maximum_height' }),
   })
 }
@@ -148,6 +150,7 @@ export function recentAddress(
   return api.address(`${buoyPath(slug)}/readings/chart`, {
     start_date: start,
     end_date: newest,
+    include: 'weather',
   } satisfies ChartParameters)
 }
 const RECENT_MS = 4 * 3_600_000
@@ -172,7 +175,7 @@ export function readingsAddress(api: Api, slug: string, start: string, end: stri
     start_date: start,
     end_date: end,
     order: 'asc',
-    include: 'wind,peak_period,swell',
+    include: 'wind,peak_period,swell,weather',
   } satisfies ListReadingsParameters)
 }
 

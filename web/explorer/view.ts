@@ -20,6 +20,8 @@ export const METRICS = {
   water_temperature: 'temperature',
   wind_speed: 'speed',
   gust_speed: 'speed',
+  air_temperature: 'temperature',
+  pressure: 'pressure',
 } as const satisfies { [metric: string]: Quantity }
 export type Metric = keyof typeof METRICS
 

@@ -1,5 +1,5 @@
 /** The answers that a chart is made of, put together over one time axis. */
-import type { Chart, PlaceForecast } from '../../../clients/typescript/groundswell.ts'
+import type { Chart, PlaceForecast, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 
 export type Values = readonly (number | null)[]
 
@@ -129,4 +129,24 @@ export function joined(parts: readonly Part[]): { x: number[]; column: (name: st
     return all
   }
   return { x, column }
+}
+
+/**
+ * Seconds of a trend of pressure, as in reports of weather, and how far its beginning may be away from that.
+ */
+const TREND_SECONDS = 3 * 3600
+const TREND_REACH_SECONDS = 600
+
+/** The change of pressure in three hours, hPa; null unless both ends were measured. */
+export function pressureTrend(
+  { time, values }: Part,
+  reading: Pick<ReadingSummary, 'time' | 'pressure'> | null,
+): number | null {
+  const at = Date.parse(reading?.time ?? '') / 1000
+  const away = (text: string): number => Math.abs(Date.parse(text) / 1000 - (at - TREND_SECONDS))
+  const before = (values.pressure ?? [])
+    .map((pressure, i) => ({ pressure, away: away(time[i] ?? '') }))
+    .filter(({ pressure, away: seconds }) => has(pressure) && seconds <= TREND_REACH_SECONDS)
+    .sort((a, b) => a.away - b.away)[0]?.pressure
+  return has(reading?.pressure) && has(before) ? reading.pressure - before : null
 }

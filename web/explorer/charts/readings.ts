@@ -239,6 +239,20 @@ function plotsOf(
       lines: [line(names.water, 'water_temperature', 1), other('water_temperature')],
     },
     {
+      name: titles.air,
+      scale: scaleOf('temperature'),
+      size: 'short',
+      range: atLeast(4),
+      lines: [line(names.air, 'air_temperature', 1), other('air_temperature')],
+    },
+    {
+      name: titles.pressure,
+      scale: scaleOf('pressure'),
+      size: 'short',
+      range: atLeast(10),
+      lines: [line(names.pressure, 'pressure', 1), other('pressure')],
+    },
+    {
       name: titles.tide,
       scale: height,
       size: 'short',

@@ -13,7 +13,7 @@ export type Units = { readonly [kind in Kind]: keyof (typeof SCALES)[kind] }
 export type SomeUnits = Partial<Units>
 
 /** What a value is: of heights, speeds and temperatures the visitor chooses the unit. */
-export type Quantity = Kind | 'period' | 'direction'
+export type Quantity = Kind | 'period' | 'direction' | 'pressure' | 'visibility'
 
 /** How the values of a quantity are written. */
 export interface Scale {
@@ -49,6 +49,8 @@ const SCALES = {
   },
   period: { only: { unit: 's', digits: 1, from: same } },
   direction: { only: { unit: '°', digits: 0, from: same } },
+  pressure: { only: { unit: 'hPa', digits: 1, from: same } },
+  visibility: { only: { unit: 'km', digits: 1, from: same } },
 } as const satisfies { [quantity in Quantity]: { readonly [unit: string]: Scale } }
 
 /** The scale of a quantity in the units that the visitor reads. */
@@ -67,9 +69,11 @@ type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
 const MEASURES: { readonly [quantity in Quantity]: readonly string[] } = {
   height: ['significient_height', 'maximum_height', 'swell_height', 'wind_wave_height'],
   period: ['period', 'peak_period', 'swell_period', 'wind_wave_period'],
-  temperature: ['water_temperature'],
+  temperature: ['water_temperature', 'air_temperature'],
   speed: ['wind_speed', 'gust_speed'],
   direction: ['direction', 'wind_direction', 'swell_direction', 'wind_wave_direction'],
+  pressure: ['pressure'],
+  visibility: ['visibility'],
 }
 
 /** The most decimals of a network's data, by its name and by field. */

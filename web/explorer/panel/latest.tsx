@@ -1,9 +1,9 @@
 /** The newest reading of a buoy. */
 import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
-import { changeOf, has, type Part } from '../charts/parts.ts'
+import { changeOf, has, type Part, pressureTrend } from '../charts/parts.ts'
 import { compassPoint, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
-import { decimalText, namesOf, scaledText, type Scales, valueText } from '../mine/units.ts'
+import { decimalText, namesOf, type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
 import { Ago, Arrow, Chip, Fact, turnOf } from '../pieces.tsx'
 import { api, now as nowOf, scalesOf } from '../store.ts'
 import { METRICS } from '../view.ts'
@@ -50,7 +50,7 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
           .join(' · ')}
       </p>
       <Parts reading={reading} scales={scales} />
-      <Tiles reading={reading} scales={scales} />
+      <Tiles reading={reading} scales={scales} trend={recent && pressureTrend(recent, reading)} />
     </div>
   )
 }
@@ -80,6 +80,9 @@ const MEASURES = [
   ['gust_speed', 'speed'],
   ['wind_direction', 'direction'],
   ['water_temperature', 'temperature'],
+  ['air_temperature', 'temperature'],
+  ['pressure', 'pressure'],
+  ['visibility', 'visibility'],
   ['swell_height', 'height'],
   ['swell_period', 'period'],
   ['swell_direction', 'direction'],
@@ -103,7 +106,15 @@ function isTile(name: (typeof MEASURES)[number][0], reading: ReadingSummary): bo
 }
 
 /** A tile for each further measure of a reading. */
-function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
+function Tiles({
+  reading,
+  scales,
+  trend,
+}: {
+  reading: ReadingSummary
+  scales: Scales
+  trend: number | null
+}) {
   const tiles = MEASURES.filter(([name]) => isTile(name, reading))
   if (tiles.length === 0) return null
   return (
@@ -112,13 +123,32 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
         const value = reading[name] ?? 0
         return (
           <Fact label={texts.measures[name]} key={name}>
-            {quantity === 'direction' ? directionText(value) : scaledText(scales(quantity), value)}
+            {tileText(name, quantity, value, scales)}
+            {name === 'pressure' && has(trend) ? ` (${trendText(trend, scales)})` : null}
           </Fact>
         )
       })}
     </dl>
   )
 }
+
+/** The end of the scale of a buoy's sensor, 1.6 nautical miles, in km. */
+const FARTHEST_SEEN_KM = 2.96
+
+function tileText(name: string, quantity: Quantity, value: number, scales: Scales): string {
+  if (quantity === 'direction') return directionText(value)
+  if (name === 'visibility' && value === FARTHEST_SEEN_KM) return texts.buoy.atLeast('3 km')
+  return scaledText(scales(quantity), value)
+}
+
+/** What is not rounded to 0.0. */
+const LEAST_TREND_HPA = 0.05
+
+/** A difference has one decimal, not those that its bits have. */
+const trendText = (trend: number, scales: Scales): string =>
+  texts.buoy.inThreeHours(
+    `${trend >= LEAST_TREND_HPA ? '+' : ''}${decimalText(trend, 1)} ${scales('pressure').unit}`,
+  )
 
 /** Swell and wind sea, of which the significant height is made, where the buoy separates them. */
 function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
