@@ -47,9 +47,10 @@ export function describe(parser: Parser, { settings, takes, more }: Described): 
       flag === true ? `--${name}` : `--${name} <${placeholder}>`,
       `${help} (${notes.join('; ')})`,
     )
-    option.env(variableOf(name)).argParser((text: string | undefined, before: string[] | undefined) => {
+    option.env(variableOf(name)).argParser((text: string | undefined, before: unknown) => {
       if (text?.startsWith('--') === true) throw new UsageError(`--${name} needs a value`)
-      return [...(before ?? []), text ?? 'true']
+      // That of `--no-NAME` begins as true.
+      return [...(Array.isArray(before) ? (before as string[]) : []), text ?? 'true']
     })
     parser.addOption(option)
   }
@@ -94,7 +95,7 @@ export interface CommandLine<S extends Settings> {
 export function valuesOf<S extends Settings>(
   parser: Parser,
   settings: S,
-  usualFolder: () => string,
+  usualFolder: (config: string) => string,
 ): CommandLine<S> {
   const given = new Map<string, string>()
   const textsOf = (name: string): string[] => {
@@ -115,7 +116,7 @@ export function valuesOf<S extends Settings>(
   const defaultOf = ({ under, default: fallback }: Setting<unknown>): string[] => {
     if (under === undefined) return fallback === undefined ? [] : [fallback]
     isFolderUsed = true
-    if (folder === '') folder = usualFolder()
+    if (folder === '') folder = usualFolder(texts.get('config')?.at(-1) ?? settings['config']?.default ?? '')
     return [join(folder, under)]
   }
   const config: { [name: string]: unknown } = {}

@@ -1,10 +1,15 @@
-/** The data folder unless an option names another: `data` in a clone or where it has data, else by XDG. */
+/**
+ * The data folder unless an option names another: the one that the configuration names, else `data` in a
+ * clone or where it has data, else by XDG.
+ */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import stripJsonComments from 'strip-json-comments'
 import { UsageError } from '../server/setting.ts'
 import { noFolder } from '../snapshot/write-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 import { environment, packageFolder } from './surroundings.ts'
 
 /** The XDG specification asks for this mode. */
@@ -13,14 +18,40 @@ const OWNER_ONLY = 0o700
 /** Names that show that a folder has data of an earlier start. */
 const LANDMARKS = ['snapshots', 'keys.json']
 
-/** @throws UsageError where there is none, as for a user without a home. */
-export function usualDataFolder(): string {
+/**
+ * @param config the configuration of the command, empty for none. One that is yet to be written gets a folder
+ * of its own beside it. @throws UsageError where there is none, as for a user without a home.
+ */
+export function usualDataFolder(config = ''): string {
+  if (config !== '' && !existsSync(config)) return ownDataFolder(config)
+  const own = config === '' ? null : dataIn(config)
+  if (own !== null) return isAbsolute(own) ? own : join(dirname(config), own)
   const isUsed = LANDMARKS.some((name) => existsSync(join('data', name)))
   if (isUsed || packageFolder === process.cwd()) return 'data'
   const { XDG_DATA_HOME: named = '' } = environment
   // The specification: a path that is not absolute is to be ignored.
   const base = isAbsolute(named) ? named : join(home(), '.local', 'share')
   return join(base, 'groundswell')
+}
+
+/** `data` beside a configuration of the usual name, and `NAME-data` beside any other. */
+function ownDataFolder(config: string): string {
+  const name = basename(config).replace(/(?:\.config)?\.json$/i, '')
+  return join(dirname(config), name === 'groundswell' ? 'data' : `${name}-data`)
+}
+
+/** Larger files are no configurations. */
+const MAX_CONFIG_BYTES = 4 * 2 ** 20
+
+/** What a configuration names as its data folder; null for none, or one that cannot be read. */
+function dataIn(config: string): string | null {
+  try {
+    const written = readRegularFileSync(config, MAX_CONFIG_BYTES).toString('utf8')
+    const { data } = JSON.parse(stripJsonComments(written, { trailingCommas: true })) as { data?: unknown }
+    return typeof data === 'string' && data !== '' ? data : null
+  } catch {
+    return null
+  }
 }
 
 function home(): string {

@@ -2,16 +2,23 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { MEASURES } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { isZone } from '../sea/zones.ts'
-import type { FileReport } from '../sources/source.ts'
-import { readText } from '../sources/reading/source-files.ts'
+import { openKind } from '../sources/kinds.ts'
+import { ownMeaning } from '../sources/reading/known-names.ts'
+import { isObject, parseDocument, readText } from '../sources/reading/source-files.ts'
+import { UNCOUNTED } from '../sources/reading/stations.ts'
 import { timeUnit } from '../sources/reading/times.ts'
-import { compileMap, type TableOptions, type TableSpec } from '../sources/tables/column-map.ts'
-import { type FoundTable, type Layout, layoutOf } from '../sources/tables/layout.ts'
+import type { FileReport } from '../sources/source.ts'
+import { type At, compileMap, type TableOptions, type TableSpec } from '../sources/tables/column-map.ts'
+import { openJson } from '../sources/tables/json.ts'
+import { type FoundTable, type Layout, layoutOf, type Question } from '../sources/tables/layout.ts'
 import { findTable } from '../sources/tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
-import { print } from './surroundings.ts'
+import { counted, unknownWord } from '../system/text.ts'
+import { expectNoKnownKind, namesAsOne, namesLike, stationIn } from './init-files.ts'
+import { rowsInWords, stationInWords, tryOut } from './init-shown.ts'
+import { clock, print } from './surroundings.ts'
 
 /** Facts that tables may lack and the operator knows; empty where the operator has not given one. */
 export interface Told {
@@ -21,16 +28,29 @@ export interface Told {
   readonly 'time-zone': string
   readonly 'time-format': string
   readonly 'good-flags': string
+  readonly delimiter: string
+  readonly 'no-header': boolean
   readonly network: string
+  /** Columns as `WHAT=HEADER`, and units as `MEASURE=UNIT`. */
+  readonly column: readonly string[]
+  readonly unit: readonly string[]
 }
 
 /** Takes the answers to questions. */
-type Answers = { -readonly [name in keyof Told]: string }
+interface Answers extends Told {
+  station: string
+  lat: string
+  lng: string
+  'time-zone': string
+  'time-format': string
+  'good-flags': string
+  column: string[]
+}
 
-type Question = Exclude<keyof Told, 'network'>
+type Asked = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags'
 
 /** The questions, and the answers that are understood. */
-const QUESTIONS: { readonly [name in Question]: readonly [what: string, fits: RegExp] } = {
+const QUESTIONS: { readonly [name in Asked]: readonly [what: string, fits: RegExp] } = {
   station: ['the name of the station', /^[^"\p{Cc}]{1,64}$/u],
   lat: ['its latitude in degrees, south is negative', /^[+-]?\d{1,2}(\.\d+)?$/],
   lng: ['its longitude in degrees, west is negative', /^[+-]?\d{1,3}(\.\d+)?$/],
@@ -42,122 +62,285 @@ const QUESTIONS: { readonly [name in Question]: readonly [what: string, fits: Re
   'good-flags': ['the flags that are good, such as 0,1', /^.+$/],
 }
 
+/** The option that answers what a table asks. */
+const OPTION_OF: { readonly [about in Question['about']]?: Asked } = {
+  timeFormat: 'time-format',
+  zone: 'time-zone',
+  station: 'station',
+  flags: 'good-flags',
+}
+
+/** Columns that `--column` names besides measures. */
+const ROLES = ['time', 'station', 'name', 'lat', 'lng'] as const
+const COLUMN_WORDS = [...ROLES, ...MEASURE_NAMES]
+
+export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', blanks: 'blanks' } as const
+
+/** A file before the map of its columns is known. */
+interface TableFile {
+  path: string
+  bytes: Buffer
+  isJson: boolean
+}
+
 interface Look {
   found: FoundTable
   layout: Layout | string
   doubts: string[]
+  questions: Question[]
+}
+
+interface Understood extends TableFile {
+  spec: TableSpec
+  layout: Layout
 }
 
 export interface Proposal {
   /** The folder of the tables, absolute. */
   folder: string
+  kind: 'table' | 'json'
   options: TableOptions
 }
 
+const STATION_LIST = 'stations.csv'
+
 /** The source that reads some tables of one folder. @throws BuildError for a missing fact, with its option */
-export async function proposeTables(paths: readonly string[], told: Told): Promise<Proposal> {
-  const [folder, ...others] = new Set(paths.map((path) => dirname(resolve(path))))
+export async function proposeTables(given: readonly string[], told: Told): Promise<Proposal> {
+  const [folder, ...others] = new Set(given.map((path) => dirname(resolve(path))))
   if (others.length > 0) throw new BuildError('the tables are in several folders: put them into one')
-  const answers: Answers = { ...told }
-  const isListed = existsSync(join(folder, 'stations.csv'))
-  const stations: NonNullable<TableOptions['stations']> = []
+  const paths = given.filter((path) => basename(path).toLowerCase() !== STATION_LIST)
+  if (paths.length === 0) throw new BuildError(`${given[0]}: is a list of stations: name the tables, too`)
+  const answers: Answers = { ...told, column: [...told.column] }
+  const isListed = existsSync(join(folder, STATION_LIST))
+  if (isListed) print(`${join(folder, STATION_LIST)} lists the stations and their positions`)
+  const understood = await understandAll(paths, answers)
+  const isJson = understood[0].isJson
+  if (understood.some((one) => one.isJson !== isJson))
+    throw new BuildError('some files are JSON and others are not: give them one after the other')
+  const stations = new Map<string, NonNullable<TableOptions['stations']>[number]>()
   const tables: TableSpec[] = []
-  for (const path of paths) {
-    const { found, layout } = await understand(path, answers)
-    const spec = specOf(found, layout, answers)
-    const isMany = typeof layout.station === 'number'
+  for (const alike of groupsOf(understood)) {
+    const { spec, layout, path } = alike[0]
+    const { files, station } = await namesOf(alike, answers)
     const isPlaced = layout.lat >= 0 || isListed
-    if (!isPlaced && (isMany || (paths.length > 1 && told.station === '')))
-      throw new BuildError(
-        `${path}: it has no columns of positions: put a list stations.csv (identifier,name,lat,lng) beside it`,
-      )
-    if (!isMany) {
-      const named = String(layout.station)
-      const isOwn = paths.length > 1 && told.station === ''
-      const identifier = isOwn ? named : await ask('station', answers, path, named)
-      if (!isPlaced || told.lat !== '') {
-        const [lat, lng] = [await ask('lat', answers, path), await ask('lng', answers, path)].map(Number)
-        stations.push({ identifier, name: identifier, lat, lng })
-      }
-      spec.station = { is: identifier }
+    if (station === null) {
+      if (!isPlaced)
+        throw new BuildError(
+          `${path}: it has no columns of positions: put a list stations.csv (identifier,name,lat,lng) beside it`,
+        )
+      if (told.lat + told.lng !== '')
+        throw new BuildError(
+          `${path}: has several stations: list their positions in stations.csv, without --lat`,
+        )
+    } else if (!isPlaced || told.lat !== '') {
+      const [lat, lng] = [await ask('lat', answers, path), await ask('lng', answers, path)].map(Number)
+      stations.set(station, { identifier: station, name: station, lat, lng })
     }
-    tables.push({ files: basename(path).replace(/\.gz$/i, ''), ...spec })
+    tables.push({ files, ...spec, ...(station !== null && { station: { is: station } }) })
+    const names = alike.map((one) => basename(one.path)).join(', ')
+    if (/[{*]/.test(files)) print(`${names}: later files with names such as ${files} are read, too`)
   }
-  const unique = [...new Map(stations.map((station) => [station.identifier, station])).values()]
-  return {
-    folder,
-    options: {
-      source: told.network || 'Own buoys',
-      network: 'coastal',
-      ...(unique.length > 0 && { stations: unique }),
-      tables,
-    },
+  const options: TableOptions = {
+    source: told.network || 'Own buoys',
+    network: 'coastal',
+    ...(stations.size > 0 && { stations: [...stations.values()] }),
+    tables,
   }
+  const proposal: Proposal = { folder, kind: isJson ? 'json' : 'table', options }
+  await expectReadable(proposal, paths)
+  return proposal
 }
 
-/** Looks at a table until everything is known. */
-async function understand(path: string, answers: Answers): Promise<{ found: FoundTable; layout: Layout }> {
-  for (let turn = 0; ; turn++) {
-    const { found, layout, doubts } = await lookAt(path, answers)
-    const problem =
-      typeof layout === 'string' ? layout : (doubts.find((doubt) => doubt.startsWith('flags')) ?? '')
-    const question = questionOf(problem)
-    if (question !== null && answers[question] === '' && turn < 4) {
-      await ask(question, answers, path, '', problem)
+/** In the order of the paths. Days and months of one file decide those of others with the same columns. */
+async function understandAll(paths: readonly string[], answers: Answers): Promise<Understood[]> {
+  const understood = new Map<string, Understood>()
+  const unclear: { file: TableFile; columns: string }[] = []
+  const formats = new Map<string, string>()
+  for (const path of paths) {
+    const file = await openFile(path)
+    const { found, questions } = lookAt(file, answers)
+    const columns = JSON.stringify(found.table.labels)
+    if (paths.length > 1 && questions.some(({ about }) => about === 'timeFormat')) {
+      unclear.push({ file, columns })
       continue
     }
-    if (typeof layout === 'string') throw new BuildError(`${path}: ${layout}`)
+    const done = await understand(file, answers)
+    understood.set(path, done)
+    formats.set(columns, done.layout.time.unit)
+  }
+  for (const { file, columns } of unclear)
+    understood.set(file.path, await understand(file, answers, formats.get(columns)))
+  return paths.map((path) => understood.get(path)!)
+}
+
+/** Files with the same map of columns, in the order of their first. */
+function groupsOf(files: readonly Understood[]): Understood[][] {
+  const groups = new Map<string, Understood[]>()
+  for (const file of files) {
+    const key = JSON.stringify([file.spec, typeof file.layout.station === 'number'])
+    groups.set(key, [...(groups.get(key) ?? []), file])
+  }
+  return [...groups.values()]
+}
+
+/**
+ * The names of files with one map, and their station: null where a column, or the name of each file, says it.
+ */
+async function namesOf(
+  files: readonly Understood[],
+  answers: Answers,
+): Promise<{ files: string; station: string | null }> {
+  const names = files.map(({ path }) => basename(path).replace(/\.gz$/i, ''))
+  const isNumber = (name: string): boolean => /^\d+\.[^.]*$/.test(name)
+  const hasColumn = typeof files[0].layout.station === 'number'
+  // A number alone is the station's unless another name is given for it.
+  const isFree = hasColumn || answers.station !== ''
+  const alike = [...new Set(names.map((name) => (isNumber(name) && !isFree ? name : namesLike(name))))]
+  if (alike.length === 1) {
+    const station = hasColumn ? null : await ask('station', answers, files[0].path, stationIn(alike[0]))
+    return { files: alike[0], station }
+  }
+  const asOne = namesAsOne(alike, isFree ? '*' : '{station}')
+  if (asOne === null)
+    throw new BuildError(`${names.join(', ')}: have several endings: give them one after the other`)
+  return { files: asOne, station: hasColumn || answers.station === '' ? null : answers.station }
+}
+
+async function openFile(path: string): Promise<TableFile> {
+  let fault = ''
+  const bytes = await readText(
+    path,
+    faultTaker((found) => (fault ||= found)),
+  )
+  if (bytes.length === 0) throw new BuildError(`${path}: ${fault === '' ? 'it is empty' : fault}`)
+  expectNoKnownKind(path, bytes.toString('utf8', 0, 4096))
+  return { path, bytes, isJson: /\.json(?:\.gz)?$/i.test(path) }
+}
+
+const faultTaker = (take: (fault: string) => void): FileReport => ({
+  ...UNCOUNTED,
+  bad: (line, reason) => take(`line ${line}: ${reason}`),
+})
+
+const MOST_QUESTIONS = 40
+
+/** Looks at a table until everything is known. `format` is that of a table with the same columns. */
+async function understand(file: TableFile, answers: Answers, format = ''): Promise<Understood> {
+  const passed = new Set<string>()
+  for (let turn = 0; ; turn++) {
+    const { found, layout, doubts, questions } = lookAt(file, answers, format)
+    const open = turn === MOST_QUESTIONS ? undefined : questions.find((one) => isOpen(one, answers, passed))
+    if (open !== undefined) {
+      await askAbout(open, answers, file.path, passed)
+      continue
+    }
+    if (typeof layout === 'string')
+      throw new BuildError(`${file.path}: ${layout}${headerHint(found, layout)}`)
     if (layout.measured.length === 0)
       throw new BuildError(
-        `${path}: no column is known; it has ${found.table.labels.join(', ')}. Name them in "values"`,
+        `${file.path}: no column is known; it has ${found.table.labels.join(', ')}. Name them: --column significantHeight=NAME`,
       )
-    print(`${path}:`)
-    for (const line of doubts) print(`  ${line}`)
-    return { found, layout }
+    const spec = specOf(found, layout, answers, file.isJson ? keysOf(file, found) : null)
+    const final = finalOf(file, spec)
+    expectUsed(file.path, final, answers)
+    print(`${file.path}:`)
+    for (const line of [...doubts, ...rowsInWords(final.found, final.layout)]) print(`  ${line}`)
+    return { ...file, spec, layout }
   }
 }
 
-function questionOf(problem: string): Question | null {
-  if (problem.includes('name no zone')) return 'time-zone'
-  if (problem.startsWith('the times of')) return 'time-format'
-  return problem.startsWith('flags') ? 'good-flags' : null
+/** The table as a build reads it by its map. @throws BuildError where it does not understand it */
+function finalOf(file: TableFile, spec: TableSpec): { found: FoundTable; layout: Layout } {
+  const [found] = tablesOf(file, spec, false)
+  const layout = found === undefined ? 'no table is found' : layoutOf(found, new Map(), () => undefined)
+  if (typeof layout === 'string')
+    throw new BuildError(
+      `${file.path}: is not understood by its own map: ${layout}; correct it, or report it`,
+    )
+  return { found, layout }
 }
 
-async function lookAt(path: string, answers: Answers): Promise<Look> {
+/** A first line of values shows that the file has no header. */
+const headerHint = ({ table }: FoundTable, problem: string): string =>
+  problem.startsWith('no column is the time') && table.labels.some((label) => /^\d/.test(label))
+    ? '. If the first line is none of names, give --no-header and the numbers of columns: --column time=1 --column significantHeight=2'
+    : ''
+
+function lookAt(file: TableFile, answers: Answers, format = ''): Look {
   let fault = ''
-  const file: FileReport = {
-    rows: () => undefined,
-    skipped: () => undefined,
-    bad: (line, reason) => void (fault ||= `line ${line}: ${reason}`),
-    end: () => true,
-  }
-  const bytes = await readText(path, file)
-  const time = timeOf(answers)
-  const flags = answers['good-flags'] === '' ? undefined : answers['good-flags'].split(',')
+  const told = { ...answers, 'time-format': answers['time-format'] || format }
+  const known = specTold(told, file.isJson)
   const look = (spec: TableSpec): Look | null => {
-    const [map] = compileMap('table', { tables: [spec] }).tables
-    const [found] = findTable(bytes, path, map, file)
+    const [found] = tablesOf(file, spec, true, (text) => (fault ||= text))
     if (found === undefined) return null
     const doubts: string[] = []
-    const layout = layoutOf(found, new Map(), (kind, example) => {
-      if (kind === 'unexplainedFlags') doubts.push(`flags: ${example}`)
-      else doubts.push(...(kind === 'columns' ? example.split('; ') : [`${WORDS[kind] ?? kind}: ${example}`]))
-    })
-    return { found, layout, doubts }
+    const questions: Question[] = []
+    const layout = layoutOf(
+      found,
+      new Map(),
+      (kind, example) => {
+        if (kind === 'unexplainedFlags') return
+        doubts.push(...(kind === 'columns' ? example.split('; ') : [`${WORDS[kind] ?? kind}: ${example}`]))
+      },
+      (question) => void questions.push(question),
+    )
+    return { found, layout, doubts, questions }
   }
-  const station = answers.station === '' ? {} : { station: { is: answers.station } }
-  const known: TableSpec = { ...(time !== null && { time }), ...station }
   const first = look(known)
-  const hasRow = first?.found.look?.()?.next() ?? false
+  const hasRow = (first?.found.look?.() ?? first?.found.table)?.next() ?? false
   if (first === null || !hasRow)
-    throw new BuildError(`${path}: ${fault === '' ? 'no row is below the header' : fault}`)
-  const flagged = [
-    ...new Set(first.doubts.flatMap((doubt) => /^flags: .* flags in (.*)$/.exec(doubt)?.[1] ?? [])),
-  ]
-  if (flags === undefined || flagged.length === 0) return first
-  const good = Object.fromEntries(flagged.map((label) => [label, flags]))
-  return look({ ...known, flags: good }) ?? first
+    throw new BuildError(`${file.path}: ${fault === '' ? 'no row is below the header' : fault}`)
+  const units = unitsOf(answers, first.found)
+  const flags = flagColumns(first)
+  if (answers['good-flags'] === '' || flags.length === 0) return look({ ...known, ...units }) ?? first
+  const good = Object.fromEntries(flags.map((label) => [label, answers['good-flags'].split(',')]))
+  return look({ ...known, ...units, flags: good }) ?? first
 }
+
+/** Columns of flags, with a known meaning or without one. */
+function flagColumns({ found: { table }, layout, questions }: Look): string[] {
+  const asked = questions.filter(({ about }) => about === 'flags').map(({ column }) => column)
+  const known = typeof layout === 'string' ? [] : layout.measured.flatMap(({ flags }) => flags)
+  return [...new Set([...asked, ...known.map(({ field }) => table.labels[field])])]
+}
+
+/** The tables of a file by a map. `isFirst`: as people write them, whatever reads them later. */
+function tablesOf(
+  { path, bytes, isJson }: TableFile,
+  spec: TableSpec,
+  isFirst: boolean,
+  take: (fault: string) => void = () => undefined,
+): FoundTable[] {
+  const file = faultTaker(take)
+  const [map] = compileMap(isJson ? 'json' : 'table', { tables: [spec] }).tables
+  if (!isJson) return findTable(bytes, path, map, file)
+  const document = parseDocument(bytes, file)
+  // Without values the keys of the rows are the names of columns.
+  const form = isFirst ? { ...map, rows: rowsIn(document), values: undefined } : map
+  const open = (): FoundTable['table'][] => openJson(document, form as typeof map, file)
+  const look = isFirst ? (): FoundTable['table'] | null => open()[0] ?? null : null
+  const found = isFirst ? { ...map, rows: form.rows } : map
+  return open().map((table) => ({ table, map: found as typeof map, path, info: new Map(), look }))
+}
+
+/** The place of the longest list of objects in a document. */
+function rowsIn(document: unknown): string {
+  let best = { place: '', length: 0 }
+  const walk = (value: unknown, place: string, depth: number): void => {
+    if (depth === 0) return
+    if (Array.isArray(value)) {
+      const { length } = value.filter(isObject)
+      if (length > best.length) best = { place, length }
+      return
+    }
+    if (!isObject(value)) return
+    for (const [key, below] of Object.entries(value)) walk(below, `${place}/${escaped(key)}`, depth - 1)
+  }
+  walk(document, '', 8)
+  return best.place
+}
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 const WORDS: { readonly [kind: string]: string } = {
   metres: 'taken for metres, as it has no unit',
@@ -171,57 +354,250 @@ const WORDS: { readonly [kind: string]: string } = {
 function timeOf(answers: Told): NonNullable<TableSpec['time']> | null {
   const zone = answers['time-zone']
   const unit = answers['time-format']
-  const isNamed = isZone(zone) && zone !== 'UTC'
-  const said = isNamed ? { zone } : { offset: zone === 'UTC' ? '+00:00' : zone }
-  const clock = zone === '' ? {} : said
-  return zone === '' && unit === '' ? null : { ...clock, ...(unit !== '' && { unit }) }
+  const isPlace = zone !== 'UTC' && isZone(zone)
+  const offset = zone === 'UTC' ? '+00:00' : zone
+  const told = isPlace ? { zone } : { offset }
+  const at = columnsTold(answers, 'time')
+  const [first, ...more] = at
+  if (zone === '' && unit === '' && first === undefined) return null
+  return {
+    ...(first !== undefined && { at: more.length === 0 ? first : at }),
+    ...(unit !== '' && { unit }),
+    ...(zone !== '' && told),
+  }
+}
+
+/** The pairs of an option such as `--column time=Date`. @throws BuildError for one without a known word */
+function pairsOf(option: string, texts: readonly string[], known: readonly string[]): [string, string][] {
+  return texts.map((text) => {
+    const [, what = '', where = ''] = /^([^=]*)=(.+)$/.exec(text) ?? []
+    if (where === '') throw new BuildError(`--${option}: expected ${known[0]}=…, not ${JSON.stringify(text)}`)
+    if (!known.includes(what)) throw new BuildError(`--${option}: unknown ${unknownWord(what, known)}`)
+    return [what, where]
+  })
+}
+
+/** Where `--column` says that something is: names, or numbers from 1. */
+function columnsTold({ column }: Pick<Told, 'column'>, wanted: string): At[] {
+  const pairs = pairsOf('column', column, COLUMN_WORDS).filter(([what]) => what === wanted)
+  return pairs.map(([, where]) => (/^\d{1,4}$/.test(where) ? Number(where) : where))
+}
+
+/** The map as far as options say it. */
+function specTold(answers: Answers, isJson: boolean): TableSpec {
+  const time = timeOf(answers)
+  const values: NonNullable<TableSpec['values']> = {}
+  const units = new Map(pairsOf('unit', answers.unit, MEASURE_NAMES))
+  for (const name of MEASURE_NAMES) {
+    const [at] = columnsTold(answers, name)
+    const unit = units.get(name)
+    if (at !== undefined) values[name] = { at, ...(unit !== undefined && { unit }) }
+  }
+  const roles = ROLES.filter((role) => role !== 'time').flatMap((role) =>
+    columnsTold(answers, role).map((at) => [role, at] as const),
+  )
+  return {
+    ...(time !== null && { time }),
+    ...(answers.station !== '' && { station: { is: answers.station } }),
+    ...Object.fromEntries(roles),
+    ...(Object.keys(values).length > 0 && { values }),
+    ...(!isJson && formTold(answers)),
+  }
+}
+
+/** How the text of a table is written, by options. */
+function formTold({ delimiter, 'no-header': isHeaderless }: Told): Pick<TableSpec, 'delimiter' | 'header'> {
+  const known = DELIMITERS[delimiter as keyof typeof DELIMITERS]
+  return { ...(delimiter !== '' && { delimiter: known }), ...(isHeaderless && { header: false as const }) }
+}
+
+/** Units that `--unit` gives to columns that are found by their names. */
+function unitsOf(answers: Answers, { table, map }: FoundTable): Pick<TableSpec, 'values'> {
+  const values = { ...map.values }
+  for (const [word, unit] of pairsOf('unit', answers.unit, MEASURE_NAMES)) {
+    const name = word as MeasureName
+    const field = table.labels.findIndex((label) => ownMeaning(label)?.name === name)
+    const at = values[name]?.at ?? (field < 0 ? undefined : table.labels[field])
+    if (at === undefined)
+      throw new BuildError(
+        `--unit ${name}=${unit}: no column is known to be ${name}; name it: --column ${name}=NAME`,
+      )
+    values[name] = { ...values[name], at, unit }
+  }
+  return Object.keys(values).length === 0 ? {} : { values }
+}
+
+/** The keys of the rows of a document, in the order of its columns. */
+function keysOf({ bytes }: TableFile, { map }: FoundTable): string[] {
+  const [, ...steps] = (map.rows ?? '')
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  let value: unknown = parseDocument(bytes, UNCOUNTED)
+  for (const step of steps) value = isObject(value) ? value[step] : undefined
+  return Array.isArray(value) ? Object.keys(value.find(isObject) ?? {}) : []
 }
 
 /** The map of a table with all that was recognised, so that a file with other names is refused. */
-function specOf({ table, map }: FoundTable, layout: Layout, answers: Told): TableSpec {
+function specOf(
+  { table, map }: FoundTable,
+  layout: Layout,
+  answers: Answers,
+  keys: readonly string[] | null,
+): TableSpec {
+  const isJson = keys !== null
   const { labels, units } = table
+  const placeOf = (field: number): At => {
+    if (isJson) return `/${escaped(keys[field])}`
+    return answers['no-header'] || labels.indexOf(labels[field]) !== field ? field + 1 : labels[field]
+  }
   const values: NonNullable<TableSpec['values']> = {}
   for (const { field, column } of layout.measured) {
-    const isUsual = units[field] === ''
-    values[column.name] = { at: labels[field], ...(isUsual && { unit: MEASURES[column.name].unit }) }
+    const written = isJson ? units[field] : ''
+    const usual = units[field] === '' || isJson ? written || MEASURES[column.name].unit : undefined
+    const unit = map.values?.[column.name]?.unit ?? usual
+    values[column.name] = { at: placeOf(field), ...(unit !== undefined && { unit }) }
   }
-  const [first, ...more] = layout.time.fields.map((field) => labels[field])
+  const [first, ...more] = layout.time.fields.map(placeOf)
   const { unit } = layout.time
+  const { offset, zone } = timeOf(answers) ?? {}
+  const isCount = timeUnit(unit) !== null
+  const { station, lat, lng, name } = layout
+  const roles = { station, lat, lng, name }
+  const isTold = (role: string): boolean => isJson || columnsTold(answers, role).length > 0
+  const places = Object.entries(roles).flatMap(([role, field]) =>
+    typeof field === 'number' && field >= 0 && isTold(role) ? [[role, placeOf(field)] as const] : [],
+  )
   return {
+    ...(isJson && { rows: map.rows ?? '' }),
+    ...Object.fromEntries(places),
     time: {
       at: more.length === 0 ? first : [first, ...more],
       unit,
-      ...(timeUnit(unit) === null && (timeOf(answers) ?? {})),
+      ...(!isCount && offset !== undefined && { offset }),
+      ...(!isCount && zone !== undefined && { zone }),
     },
     values,
     ...(map.flags !== undefined && { flags: map.flags }),
+    ...(!isJson && formTold(answers)),
+  }
+}
+
+/** @throws BuildError for an option that says nothing about the table */
+function expectUsed(
+  path: string,
+  { found, layout }: { found: FoundTable; layout: Layout },
+  told: Told,
+): void {
+  const nothing = (option: string, why: string): never => {
+    throw new BuildError(`${path}: --${option} changes nothing: ${why}; leave it out`)
+  }
+  if (told['good-flags'] !== '' && found.map.flags === undefined)
+    nothing('good-flags', 'no column is of flags')
+  if (told['time-zone'] !== '' && timeUnit(layout.time.unit) !== null)
+    nothing('time-zone', `the times are ${layout.time.unit}`)
+}
+
+const isOpen = ({ about, column }: Question, answers: Answers, passed: ReadonlySet<string>): boolean => {
+  const option = OPTION_OF[about]
+  if (option !== undefined) return answers[option] === ''
+  return (about === 'time' || about === 'measure') && !passed.has(column)
+}
+
+/** Asks at a terminal; elsewhere it says what to add. @throws BuildError for what has to be known */
+async function askAbout(
+  { about, column, why, can }: Question,
+  answers: Answers,
+  path: string,
+  passed: Set<string>,
+): Promise<void> {
+  const option = OPTION_OF[about]
+  if (option !== undefined) {
+    await ask(option, answers, path, '', why)
+    return
+  }
+  passed.add(column)
+  if (about === 'time') {
+    if (!process.stdin.isTTY) return
+    print(`${path}: ${why}`)
+    answers.column.push(`time=${await atTerminal(`${path}: which column is the time?`, '', /^.+$/)}`)
+    return
+  }
+  const words = can.length === 0 ? [...MEASURE_NAMES] : can
+  print(`${path}: ${why}`)
+  if (!process.stdin.isTTY) {
+    print(
+      `  ${column} is not read; to say what it is: ${words.map((word) => `--column ${word}='${column}'`).join(' or ')}`,
+    )
+    return
+  }
+  const fits = new RegExp(`^(?:${words.join('|')}|nothing)$`)
+  const meant = await atTerminal(
+    `${path}: what is ${column} (${words.join(', ')} or nothing)?`,
+    'nothing',
+    fits,
+  )
+  if (meant !== 'nothing') answers.column.push(`${meant}=${column}`)
+}
+
+async function atTerminal(question: string, usual: string, fits: RegExp): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    for (;;) {
+      const answer =
+        (await terminal.question(`${question}${usual === '' ? '' : ` [${usual}]`} `)).trim() || usual
+      if (fits.test(answer)) return answer
+    }
+  } finally {
+    terminal.close()
   }
 }
 
 /** A fact from an option, or from an answer at the terminal. @throws BuildError without either */
-async function ask(
-  name: Question,
-  answers: Answers,
-  path: string,
-  usual = '',
-  problem = '',
-): Promise<string> {
+async function ask(name: Asked, answers: Answers, path: string, usual = '', problem = ''): Promise<string> {
   const [what, fits] = QUESTIONS[name]
   if (answers[name] === '') {
     if (problem !== '') print(`${path}: ${problem}`)
-    if (!process.stdin.isTTY) {
-      if (usual === '')
-        throw new BuildError(`${path}: ${problem === '' ? 'it does not say' : 'give'} ${what}: --${name}`)
-      answers[name] = usual
-    } else {
-      const terminal = createInterface({ input: process.stdin, output: process.stdout })
-      do {
-        const answer = await terminal.question(`${path}: ${what}${usual === '' ? '' : ` [${usual}]`}? `)
-        answers[name] = answer.trim() || usual
-      } while (!fits.test(answers[name]))
-      terminal.close()
-    }
+    if (process.stdin.isTTY) return (answers[name] = await atTerminal(`${path}: ${what}?`, usual, fits))
+    if (usual === '')
+      throw new BuildError(`${path}: ${problem === '' ? 'it does not say' : 'give'} ${what}: --${name}`)
+    // Each file may have a station of its own, so that its name is no answer for all.
+    return usual
   }
   if (!fits.test(answers[name])) throw new BuildError(`--${name}: expected ${what}`)
   return answers[name]
 }
+
+/** A network's clock may be ahead of ours by so much. */
+const CLOCK_TOLERANCE_S = 3600
+
+/** Reads all as a build would, and shows the stations. @throws BuildError where a build would read little */
+async function expectReadable({ folder, kind, options }: Proposal, paths: readonly string[]): Promise<void> {
+  const now = clock()
+  const { files, stations, placeless } = await tryOut(openKind(kind, folder, { ...options }), now)
+  for (const path of paths) {
+    const { rows, bad, fault } = files.get(join(folder, basename(path))) ?? {
+      rows: 0,
+      bad: 0,
+      fault: 'is not read',
+    }
+    if (rows === 0 || bad * 10 > bad + rows)
+      throw new BuildError(
+        `${path}: ${counted(rows, 'row')} can be read, and ${counted(bad, 'line')} cannot; ${fault}`,
+      )
+  }
+  if (placeless.length > 0)
+    throw new BuildError(
+      `no position is known of ${placeless.slice(0, 5).join(', ')}: list it in ${join(folder, STATION_LIST)} (identifier,name,lat,lng), or give --lat and --lng`,
+    )
+  if (stations.length > 0 && stations.every(({ first }) => first > now + CLOCK_TOLERANCE_S)) {
+    const [{ first }] = stations
+    throw new BuildError(
+      `all times are in the future (the first is ${new Date(first * 1000).toISOString()}): give their format, --time-format`,
+    )
+  }
+  for (const station of stations.slice(0, STATIONS_SHOWN)) print(stationInWords(station))
+  if (stations.length > STATIONS_SHOWN)
+    print(`and ${counted(stations.length - STATIONS_SHOWN, 'more station')}`)
+}
+
+const STATIONS_SHOWN = 5

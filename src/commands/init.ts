@@ -2,10 +2,21 @@
  * `init`: writes a configuration to begin with: of NDBC, of the operator's own tables, or of a kind's
  * example.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { data } from '../server/serve-settings.ts'
-import { last, optional, oneOf, orNull, type Setting, setting, text } from '../server/setting.ts'
+import {
+  type ConfigOf,
+  flag,
+  last,
+  optional,
+  oneOf,
+  orNull,
+  several,
+  type Setting,
+  setting,
+  text,
+} from '../server/setting.ts'
 import { KINDS } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
@@ -34,6 +45,16 @@ const INIT_SETTINGS = {
   'time-zone': told('ZONE', 'the zone of the times: UTC, +10:00 or Australia/Brisbane'),
   'time-format': told('FORMAT', 'the format of the times, such as DD/MM/YYYY HH:mm'),
   'good-flags': told('LIST', 'the flags of good values, such as 0,1'),
+  column: several(
+    'WHAT=HEADER',
+    'a column by its name or number: time=Date, significantHeight=3',
+    (texts) => texts,
+  ),
+  unit: several('MEASURE=UNIT', 'the unit of a measure: significantHeight=cm', (texts) => texts),
+  delimiter: setting('NAME', 'what separates columns', '', (texts) =>
+    last(texts) === '' ? '' : oneOf(['comma', 'semicolon', 'tab', 'blanks'])(texts),
+  ),
+  'no-header': flag('the first line is a row: columns have numbers'),
   network: told('NAME', 'the name of your network'),
 } as const
 
@@ -45,14 +66,7 @@ const init = command({
     if (existsSync(config))
       throw new BuildError(`${config}: exists already and is not changed; name another file with --config`)
     if (table !== null) {
-      const { proposeTables } = await import('./init-table.ts')
-      const { folder, options } = await proposeTables([table, ...positionals], settings)
-      const source = { name: options.source!, kind: 'table', folder: placeOf(folder, config), options }
-      write(config, `${JSON.stringify({ sources: [source] }, null, 2)}\n`)
-      makeDataFolder(settings.data)
-      const { runBuild } = await import('./build.ts')
-      const argv = ['--config', config, '--out', settings.snapshots]
-      await runBuild(readOptions(BUILD_SETTINGS, argv).config)
+      await initTables([table, ...positionals], settings)
       print(`${config} is written, and a snapshot is built. Then:`)
     } else {
       write(config, kind === null ? readFileSync(FIRST) : writeExample(kind, dirname(resolve(config))))
@@ -68,6 +82,26 @@ const init = command({
   },
 })
 export const COMMANDS = { init }
+
+/** Writes a configuration of tables and builds. @throws Error without leaving anything of its own behind */
+async function initTables(paths: readonly string[], settings: ConfigOf<typeof INIT_SETTINGS>): Promise<void> {
+  const { config, data, snapshots } = settings
+  const { proposeTables } = await import('./init-table.ts')
+  const { folder, kind, options } = await proposeTables(paths, settings)
+  const source = { name: options.source!, kind, folder: placeOf(folder, config), options }
+  const named = data === null ? {} : { data: placeOf(resolve(data), config) }
+  const made = [data, snapshots].filter((path) => path !== null && !existsSync(path))
+  write(config, `${JSON.stringify({ ...named, sources: [source] }, null, 2)}\n`)
+  try {
+    makeDataFolder(data)
+    const { runBuild } = await import('./build.ts')
+    const argv = ['--config', config, '--out', snapshots]
+    await runBuild(readOptions(BUILD_SETTINGS, argv).config)
+  } catch (error) {
+    for (const path of [config, ...made]) rmSync(path!, { recursive: true, force: true })
+    throw error
+  }
+}
 
 /** A folder as the configuration names it: paths there are relative to it. */
 const placeOf = (folder: string, config: string): string => relative(dirname(resolve(config)), folder) || '.'

@@ -115,6 +115,8 @@ export type FileSource = Static<typeof SOURCE>
 
 export const CONFIGURATION_SCHEMA = object({
   $schema: Type.Optional(Type.String()),
+  /** The data folder of commands with this configuration, unless `--data` names another. */
+  data: Type.Optional(text(1000)),
   sources: Type.Array(SOURCE, { minItems: 1, maxItems: 200 }),
   prefer: Type.Optional(texts(200)),
   sameWithinKm: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 50 })),

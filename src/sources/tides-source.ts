@@ -53,11 +53,12 @@ async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void
   // On demand only: the package holds 31 MB, and a server never needs it.
   const { stations } = await import('@neaps/tide-database')
   const file = report.file('@neaps/tide-database')
+  const nameOf = rightNames(stations, report)
   for (const station of stations) {
     // The list also holds stations of tidal currents.
     if (station.kind !== 'tide') continue
     try {
-      sink.harbour(harbourOf(station, station.id, file))
+      sink.harbour({ ...harbourOf(station, station.id, file), ...nameOf(station) })
       file.rows(1)
     } catch (error) {
       if (!(error instanceof UnusableFile)) throw error
@@ -65,6 +66,43 @@ async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void
     }
   }
   file.end()
+}
+
+/** The words of an identifier before code, country and source: `ticon/west_bay_harbour-wbh-gbr-cco`. */
+const ID_WORDS = /^[^/]+\/(.+)-[^-]+-[^-]+-[^-]+$/
+
+const letters = (text: string): string =>
+  text
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+
+interface NamedStation {
+  readonly id: string
+  readonly name: string
+}
+
+/**
+ * The name of a station where it has another one's: seven British stations of the database have each other's
+ * names, as West Bay has "Scarborough", and positions of their own. An identifier whose words are the name of
+ * another station, and not its own, counts.
+ */
+function rightNames(
+  stations: readonly NamedStation[],
+  report: SourceContext['report'],
+): (station: NamedStation) => { name?: string } {
+  const known = new Map(stations.map(({ name }) => [letters(name), name]))
+  return ({ id, name }) => {
+    const own = letters(ID_WORDS.exec(id)?.[1] ?? '')
+    const meant = known.get(own)
+    const isAlike = own.includes(letters(name)) || letters(name).includes(own)
+    if (own === '' || meant === undefined || isAlike) return {}
+    report.doubt({
+      what: "a harbour has another one's name, and the words of its identifier count",
+      examples: [`${id}: ${meant}, not ${name}`],
+    })
+    return { name: cleanName(meant) }
+  }
 }
 
 async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {

@@ -148,7 +148,7 @@ test('Stations that cannot or may not be used are named and left out.', async (t
 })
 
 test('The database, which is also meant without a folder, gives some thousand harbours, each free for commercial use and credited.', async () => {
-  const { harbours, skipped } = await record(openTides, 'database')
+  const { harbours, skipped, examples } = await record(openTides, 'database')
   assert.ok(harbours.length > 3000, `${harbours.length} harbours`)
   assert.deepEqual((await record(openTides, '')).harbours, harbours)
   assert.equal(new Set(identifiersOf(harbours)).size, harbours.length)
@@ -161,6 +161,21 @@ test('The database, which is also meant without a folder, gives some thousand ha
   }
   const brest = harbours.find(({ identifier }) => identifier.startsWith('ticon/brest-'))
   assert.match(brest?.credit ?? '', /^TICON-4 \(cc-by-4\.0\)\. .*CC BY 4\.0/)
+  const nameAt = (lat: number, lng: number): string[] =>
+    harbours.filter((one) => Math.hypot(one.lat - lat, one.lng - lng) < 0.02).map(({ name }) => name)
+  // Positions of the seven harbours, which the database names after each other.
+  for (const [lat, lng, name] of [
+    [50.71, -2.764, 'West Bay Harbour'],
+    [54.282, -0.39, 'Scarborough'],
+    [51.57, -2.7, 'Severn Bridge'],
+    [50.594, -4.834, 'Port Isaac'],
+    [50.812, -0.101, 'Brighton'],
+    [50.851, 0.573, 'Hastings Pier'],
+    [50.544, -3.492, 'Teignmouth Pier'],
+  ] as const)
+    assert.deepEqual(nameAt(lat, lng), [name])
+  assert.equal(examples.length, 7)
+  assert.ok(examples.some((example) => example.includes('West Bay Harbour, not Scarborough')))
 })
 
 const CSV = {

@@ -253,6 +253,9 @@ export type ReadRecord<C extends Columns> = (
   cell: (column: string) => string,
 ) => string | null
 
+/** What the first column of a list of stations may be called, too. */
+const OTHER_IDENTIFIER = /^(?:station|id|code)$/i
+
 /**
  * Reads a table of 128 MiB at most whose first `required` columns must be there; others are empty where they
  * are not.
@@ -268,9 +271,12 @@ export async function readTable<C extends Columns>(
   const table = openText(await readText(path, file, MAX_TABLE_BYTES), file)
   if (table === null) throw new BuildError(`${path}: its header is faulty`)
   const names = Object.keys(columns)
-  const fault = labelsFault(table.labels, names, names.slice(0, required))
+  const [first = '', ...others] = table.labels
+  const isIdentifier = names[0] === 'identifier' && OTHER_IDENTIFIER.test(first)
+  const labels = isIdentifier ? ['identifier', ...others] : table.labels
+  const fault = labelsFault(labels, names, names.slice(0, required))
   if (fault !== null) throw new BuildError(`${path}: ${fault}`)
-  const cell = (column: string): string => table.text(table.labels.indexOf(column)).trim()
+  const cell = (column: string): string => table.text(labels.indexOf(column)).trim()
   while (table.next()) {
     let column = ''
     try {

@@ -35,7 +35,10 @@ const VALUE = object({
 export type ValueSpec = Static<typeof VALUE>
 
 const TABLE = object({
-  /** Which files have such a table; `*` stands for anything, `{station}` for the station of all rows. */
+  /**
+   * Which files have such a table; `*` stands for anything, `{digits}` for digits, `{station}` for the
+   * station of all rows.
+   */
   files: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^*]*\\*?[^*]*$' })),
   station: Type.Optional(Type.Union([AT, object({ is: WORDS })])),
   name: Type.Optional(AT),
@@ -139,7 +142,9 @@ export function compileMap(kind: string, options: TableOptions = {}): ColumnMap 
   const tables = (options.tables ?? [{}]).map((table, i): MappedTable => {
     const place = `tables/${i}`
     const { files = '*', time = {}, values = {} } = table
-    if (files.split('{station}').length > 2) fail(`${place}/files`, 'has {station} more than once')
+    for (const word of ['{station}', '{digits}']) {
+      if (files.split(word).length > 2) fail(`${place}/files`, `has ${word} more than once`)
+    }
     if (time.unit !== undefined && !isTimeFormat(time.unit))
       fail(`${place}/time/unit`, 'is neither a known unit of time nor a format such as DD-MMM-YYYY HH:mm')
     const wall = time.zone === undefined ? null : zone(time.zone)
@@ -164,11 +169,16 @@ export function offsetSeconds(text: string): number {
   return (text.startsWith('-') ? -1 : 1) * (Number(text.slice(1, 3)) * 3600 + Number(text.slice(4)) * 60)
 }
 
-/** The schema allows one `*`, so a name is matched against two parts of any length at most. */
+/** The schema allows one `*`, so a name is matched against few parts of any length. */
 function fileNames(template: string): RegExp {
-  const partOf: { readonly [part: string]: string } = { '*': '.*', '{station}': '([^"/]{1,64}?)' }
+  const partOf: { readonly [part: string]: string } = {
+    '*': '.*',
+    '{station}': '([^"/]{1,64}?)',
+    // Of a date, too: 2024-03-01.
+    '{digits}': '[0-9][0-9._-]{0,30}',
+  }
   const pattern = template
-    .split(/(\*|\{station\})/)
+    .split(/(\*|\{station\}|\{digits\})/)
     .map((part) => partOf[part] ?? part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
   return new RegExp(`^${pattern.join('')}$`, 'u')
 }

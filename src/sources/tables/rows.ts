@@ -55,6 +55,7 @@ export async function readFolder(
   const { kind, files, ignored: why } = form
   const listing = await listSource(kind, folder, form.levels)
   const ignored = [...listing.folders]
+  const unmapped: string[] = []
   const found: { path: string; maps: MappedTable[] }[] = []
   for (const place of listing.files) {
     const [path, name] = [join(folder, place), basename(place).replace(/\.gz$/i, '')]
@@ -65,10 +66,12 @@ export async function readFolder(
         return null
       })
     else if ((await form.aside?.(path, report)) === true) continue
+    else if (maps.length === 0 && kind !== 'json' && files.test(name)) unmapped.push(place)
     else if (maps.length === 0) ignored.push(place)
     else found.push({ path, maps })
   }
   doubtIgnored(report, ignored, why)
+  for (const place of unmapped) takeDoubts(report)('unmapped', place)
   if (found.length === 0) throw new BuildError(`${kind}: ${folder} holds no files that are read: ${why}`)
 
   const rows = new Rows(report)
