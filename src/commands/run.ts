@@ -71,6 +71,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
       jitter: config.jitter,
       lastBuilt: published?.publishedAt ?? null,
       changedAt: () => changedAt(config.config),
+      isDemo,
       first,
       clock,
       random,

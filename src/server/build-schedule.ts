@@ -19,6 +19,8 @@ export interface ScheduleOptions {
   lastBuilt: number | null
   /** When the configuration was changed, epoch seconds; null for none. A change begins a build at once. */
   changedAt?: () => number | null
+  /** Nobody waits for the next build of a demo: its time is not logged. */
+  isDemo?: boolean
   /** The build before the schedule, and why it failed; null for none. */
   first?: { readonly failure: string | null } | null
   clock: () => number
@@ -80,9 +82,9 @@ export class Schedule {
   }
 
   #plan(after: number): void {
-    const { every, jitter, random, clock, log } = this.#options
+    const { every, jitter, random, clock, log, isDemo = false } = this.#options
     this.state.next_at = nextBuild(after, every, this.state.failures_in_row, jitter * random())
-    if (this.state.next_at > clock())
+    if (!isDemo && this.state.next_at > clock())
       log(`the next build is at ${timestampText(Math.floor(this.state.next_at))}`)
     this.#wait()
   }
