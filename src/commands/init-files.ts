@@ -1,4 +1,4 @@
-/** What the files that `init --table` is given are: of a kind that is known already, or one table in many files. */
+/** The files that `init --table` is given: of a kind that is known already, or one table in many files. */
 import { basename } from 'node:path'
 import { BuildError } from '../system/build-error.ts'
 
@@ -44,8 +44,7 @@ export function namesLike(name: string): string {
 }
 
 /**
- * The names of several files as one: `{word}` stands for where they differ. Null where they share no ending, or
- * differ in nothing but digits.
+ * The names of several files as one: `word` stands for where they differ. Null where they share no ending.
  */
 export function namesAsOne(names: readonly string[], word: '*' | '{station}'): string | null {
   const endings = new Set(names.map((name) => partsOf(name)[1]))

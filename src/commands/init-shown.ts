@@ -1,4 +1,4 @@
-/** What `init` shows of a table: its first rows as they are read, the place of a station in words, the interval. */
+/** What `init` shows of a table: its first rows as they are read, and each station's place and interval. */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
 import type { BuoyRecord } from '../sea/records.ts'
