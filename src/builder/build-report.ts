@@ -8,7 +8,7 @@ import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { LogLine } from '../system/log.ts'
-import { compareText, counted } from '../system/text.ts'
+import { compareText, counted, cutText } from '../system/text.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
   type LossDocument,
@@ -33,6 +33,8 @@ const OTHER_UNIT: Doubt = {
 const LEFT_OUT_REMEDY = 'repair or remove it'
 /** Bad lines of one file that are shown one by one, and characters of each; other lines are only counted. */
 const BAD_LINES_SHOWN = 5
+/** Of the reason for a bad line, which may name the columns of a file. */
+const REASON_CHARACTERS = 600
 const TEXT_SHOWN = 40
 
 /** Losses that are named, and characters of each; the others are only counted. */
@@ -116,12 +118,13 @@ export class BuildReport implements Report {
         this.#source.skipped.add({ what, times, examples: station === undefined ? [] : [station] })
       },
       bad: (line, reason, text, times = 1) => {
-        fault ||= reason
+        const what = cutText(reason, REASON_CHARACTERS)
+        fault ||= what
         const place = `${path}:${line}`
         const example = text === undefined ? place : `${place}: ${text}`
-        this.#source.bad.add({ what: reason, times, examples: [example] })
+        this.#source.bad.add({ what, times, examples: [example] })
         const shown = text === undefined ? '' : `: ${quoted(text, TEXT_SHOWN)}`
-        if (bad < BAD_LINES_SHOWN) this.line(`${place}: ${reason}${shown}`, 'warning')
+        if (bad < BAD_LINES_SHOWN) this.line(`${place}: ${what}${shown}`, 'warning')
         bad += times
       },
       end: () => {

@@ -132,13 +132,7 @@ export class Admission {
   #chargeAddress(exchange: Exchange, limit: number, now: number, isPage: boolean): Client {
     const { addresses, proxies, counters } = this.#options
     const peer = exchange.address()
-    const address = proxies.isEmpty
-      ? peer
-      : proxies.clientAddress(
-          peer,
-          exchange.headerValues('x-forwarded-for'),
-          exchange.headerValues('forwarded'),
-        )
+    const address = addressOf(exchange, proxies, peer)
     const remaining = addresses!.take(address, limit, now, isPage ? 'page' : 'public')
     // Once an hour, an address has exactly this number of calls left.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer, now)
@@ -209,6 +203,13 @@ export class Admission {
     const message = `The hourly quota of ${limit} requests is used up`
     return new ApiError('rate_limit_exceeded', message, null, retryAfter(now))
   }
+}
+
+/** The address of a client, past the proxies that speak for it. */
+export function addressOf(exchange: Exchange, proxies: TrustedProxies, peer = exchange.address()): string {
+  if (proxies.isEmpty) return peer
+  const forwardedFor = exchange.headerValues('x-forwarded-for')
+  return proxies.clientAddress(peer, forwardedFor, exchange.headerValues('forwarded'))
 }
 
 /** One that was charged nothing. */

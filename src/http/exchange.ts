@@ -107,6 +107,13 @@ export interface LaterEvents {
 
 export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
 
+export interface Retried {
+  /** The client is known to have taken something since the last time. */
+  readonly isRead: boolean
+  /** There is room, or a `write` of more than 16 KB finds out. */
+  readonly mayWrite: boolean
+}
+
 /**
  * A later reply: `send`, or `begin`, then `write` and `end`; to HEAD `begin` alone. Once over, it does
  * nothing.
@@ -122,6 +129,11 @@ export interface LaterReply {
   begin(head: string | Uint8Array, length: number | null): void
   /** `bytes` must never change; call it only if there is room. False: they are not all out until `onRoom`. */
   write(bytes: Uint8Array): boolean
+  /**
+   * While there is no room, tries again: the kernel tells of room only when a third of its buffer, of up to
+   * 4 MB, is free.
+   */
+  retry(): Retried
   /** Ends the reply when all is out. */
   end(): void
   /** Ends the connection, so that the client sees that the body is not whole. */

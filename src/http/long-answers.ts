@@ -2,6 +2,8 @@
  * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers
  * take them. A fault is a status until the first byte has gone out, and a cut connection from then on.
  */
+import type { TrustedProxies } from '../access/trusted-proxies.ts'
+import { addressOf } from './admission.ts'
 import { commonHeaders, type Admitted } from './served.ts'
 import type { Asked } from './asked.ts'
 import { ApiError } from '../operation/errors.ts'
@@ -40,6 +42,23 @@ const lengthOf = (pieces: readonly Uint8Array[]): number =>
 
 /** Bytes that go out in one turn of the event loop, of one answer: short ones wait for no more than them. */
 const TURN_BYTES = 64 * 1024
+/**
+ * The least that is written of a stream: of 16 KB or less the engine `uws` does not say whether the kernel
+ * took them. So less is held back until more comes, and the last bytes are no fewer.
+ */
+const LEAST_BYTES = 17 * 1024
+/** What is not taken is offered again, and what was taken is told, this often. */
+const LOOK_INTERVAL_MS = 2000
+/** A client that takes nothing for so long is cut: twice the longest pause seen behind a proxy at 20 KB/s. */
+const SILENCE_MS = 20_000
+/**
+ * Looks at a stream that has taken longer than some seconds until its last bytes are out of the engine at
+ * 20 KB/s, and until there is room for the mark of its end: the engine keeps what finds no room for ten
+ * seconds only.
+ */
+const SLOW_MS = 5000
+const LAST_LOOKS = 4
+const END_LOOKS = 2
 
 const LOST = 'the thread that makes long answers has ended'
 
@@ -47,16 +66,77 @@ class Sending {
   readonly reply: LaterReply
   readonly said: LongReply
   hasBegun = false
+  /** A body of unknown length. */
+  isStream = false
   /** Bytes that have come and are not written, the next first. */
-  readonly pieces: Uint8Array[] = []
-  /** Bytes that were written since the thread was last told of some. */
-  untaken = 0
-  hasRoom = true
+  readonly #pieces: Uint8Array[] = []
+  #pending = 0
+  /** Bytes that are out, and that the thread was not told of; bytes of which some may not be out. */
+  untold = 0
+  #unsure = 0
+  #hasRoom = true
   isComplete = false
+  /** When its client last took something, ms. */
+  readAt = 0
+  /** When it began, ms. */
+  begunAt = 0
+  /** A look has found no room: little is written at a time, so that it is soon known to be out. */
+  isSlow = false
+  /** Looks since the last bytes were written. */
+  lastLooks = 0
 
   constructor(reply: LaterReply, said: LongReply) {
     this.reply = reply
     this.said = said
+  }
+
+  add(pieces: readonly Uint8Array[]): void {
+    this.#pieces.push(...pieces.filter(({ length }) => length > 0))
+    this.#pending += lengthOf(pieces)
+  }
+
+  get hasRoom(): boolean {
+    return this.#hasRoom
+  }
+
+  /** There is room again, which means that all is out. */
+  room(now: number): void {
+    this.#hasRoom = true
+    this.readAt = now
+    this.untold += this.#unsure
+    this.#unsure = 0
+  }
+
+  /** Writes the next bytes, some `most` of them. */
+  write(most: number, now: number): void {
+    const bytes = this.#take(most)
+    this.#unsure += bytes.length
+    this.#hasRoom = false
+    if (this.reply.write(bytes)) this.room(now)
+  }
+
+  get isAllWritten(): boolean {
+    return this.isComplete && this.#pending === 0
+  }
+
+  get canWrite(): boolean {
+    return this.isStream && !this.isComplete ? this.#pending >= 2 * LEAST_BYTES : this.#pending > 0
+  }
+
+  #take(most: number): Uint8Array {
+    const held = this.isStream ? LEAST_BYTES : 0
+    let length = Math.min(most, this.#pending - held)
+    if (this.isComplete && this.#pending - most < held) length = this.#pending
+    this.#pending -= length
+    const taken: Uint8Array[] = []
+    for (let left = length; left > 0;) {
+      const piece = this.#pieces[0].subarray(0, left)
+      if (piece.length === this.#pieces[0].length) this.#pieces.shift()
+      else this.#pieces[0] = this.#pieces[0].subarray(left)
+      left -= piece.length
+      taken.push(piece)
+    }
+    return taken.length === 1 ? taken[0] : Buffer.concat(taken, length)
   }
 }
 
@@ -68,10 +148,16 @@ export class LongAnswers {
   readonly #due = new Set<number>()
   #isScheduled = false
   readonly #soon: (work: () => void) => void
+  readonly #clock: () => number
+  #looking: NodeJS.Timeout | null = null
 
-  /** `soon` runs work in the next turn of the event loop. */
-  constructor(soon: (work: () => void) => void = setImmediate) {
+  /** `soon` runs work in the next turn of the event loop; `clock` gives ms. */
+  constructor(
+    soon: (work: () => void) => void = setImmediate,
+    clock: () => number = () => performance.now(),
+  ) {
     this.#soon = soon
+    this.#clock = clock
   }
 
   /** Takes a new thread, in place of one that has ended. */
@@ -98,13 +184,14 @@ export class LongAnswers {
     const reply = exchange.later({
       onRoom: () => {
         if (!this.#answers.has(number)) return
-        sending.hasRoom = true
-        this.#sendSoon(number)
+        sending.isSlow = false
+        this.#room(number, sending)
       },
       onGone: () => this.#done(number),
     })
     const sending = new Sending(reply, said)
     this.#answers.set(number, sending)
+    this.#looking ??= setInterval(() => this.look(), LOOK_INTERVAL_MS).unref()
     if (this.#port === null) this.#fail(number, sending, { type: 'busy', number })
     else this.#port.postMessage({ type: 'make', number, request: said.request })
   }
@@ -114,22 +201,23 @@ export class LongAnswers {
     const sending = this.#answers.get(number)
     // Its reader has gone meanwhile.
     if (sending === undefined) return
-    const { reply, said, pieces } = sending
+    const { reply, said } = sending
     switch (message.type) {
       case 'whole': {
         const { head, body } = said.whole(message)
-        sending.hasBegun = true
+        this.#begun(sending)
         reply.begin(head, lengthOf(body))
-        pieces.push(...body.filter(({ length }) => length > 0))
+        sending.add(body)
         sending.isComplete = true
         break
       }
       case 'begun':
-        sending.hasBegun = true
+        this.#begun(sending)
+        sending.isStream = true
         reply.begin(said.begun(message), null)
         break
       case 'bytes':
-        pieces.push(message.bytes)
+        sending.add([message.bytes])
         break
       case 'end':
         sending.isComplete = true
@@ -161,27 +249,68 @@ export class LongAnswers {
     if (next !== undefined) this.#sendSoon(next)
   }
 
+  #begun(sending: Sending): void {
+    sending.hasBegun = true
+    sending.begunAt = sending.readAt = this.#clock()
+  }
+
+  #room(number: number, sending: Sending): void {
+    sending.room(this.#clock())
+    this.#sendSoon(number)
+  }
+
   /** @returns whether there is more to send, and room for it */
   #send(number: number, sending: Sending): boolean {
-    const { reply, pieces } = sending
-    for (let left = TURN_BYTES; left > 0 && pieces.length > 0 && sending.hasRoom && !reply.isOver;) {
-      const piece = pieces[0].subarray(0, left)
-      if (piece.length === pieces[0].length) pieces.shift()
-      else pieces[0] = pieces[0].subarray(left)
-      left -= piece.length
-      sending.untaken += piece.length
-      sending.hasRoom = reply.write(piece)
+    const { reply, isSlow } = sending
+    const now = this.#clock()
+    if (sending.hasRoom && sending.canWrite && !reply.isOver) {
+      sending.write(isSlow ? LEAST_BYTES : TURN_BYTES, now)
     }
     if (reply.isOver) this.#done(number)
-    else if (pieces.length > 0) return sending.hasRoom
-    else if (sending.isComplete) {
-      this.#done(number)
-      reply.end()
-    } else if (sending.hasRoom && sending.untaken > 0) {
-      this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
-      sending.untaken = 0
-    }
+    else if (!sending.hasRoom) return false
+    else if (sending.canWrite) return true
+    else if (!sending.isAllWritten) this.#tellTaken(number, sending)
+    else if (!sending.isStream || now - sending.begunAt < SLOW_MS) this.#end(number, sending)
     return false
+  }
+
+  #end(number: number, { reply }: Sending): void {
+    this.#done(number)
+    reply.end()
+  }
+
+  #tellTaken(number: number, sending: Sending): void {
+    if (sending.untold === 0) return
+    this.#port?.postMessage({ type: 'taken', number, bytes: sending.untold })
+    sending.untold = 0
+  }
+
+  /** Offers again what clients had no room for, and cuts those that take nothing. */
+  look(): void {
+    for (const [number, sending] of this.#answers) {
+      // While there is more to send, this is the only time.
+      this.#tellTaken(number, sending)
+      if (sending.hasRoom) {
+        if (sending.isAllWritten && ++sending.lastLooks === END_LOOKS) this.#end(number, sending)
+      } else this.#tryAgain(number, sending)
+    }
+  }
+
+  #tryAgain(number: number, sending: Sending): void {
+    sending.isSlow = true
+    const { isRead, mayWrite } = sending.reply.retry()
+    if (isRead && mayWrite) this.#room(number, sending)
+    else if (isRead) sending.readAt = this.#clock()
+    else if (this.#clock() - sending.readAt >= SILENCE_MS) {
+      this.#done(number)
+      sending.reply.cut()
+    } else if (mayWrite && sending.canWrite) {
+      // A little, which says whether there is room.
+      sending.write(LEAST_BYTES, this.#clock())
+      if (sending.hasRoom) this.#sendSoon(number)
+    } else if (mayWrite && sending.isAllWritten && ++sending.lastLooks === LAST_LOOKS) {
+      this.#end(number, sending)
+    }
   }
 
   #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {
@@ -193,6 +322,9 @@ export class LongAnswers {
 
   #done(number: number): void {
     if (this.#answers.delete(number)) this.#port?.postMessage({ type: 'done', number })
+    if (this.#answers.size > 0 || this.#looking === null) return
+    clearInterval(this.#looking)
+    this.#looking = null
   }
 
   /** What has come whole is still sent. */
@@ -214,6 +346,7 @@ const BUSY = {
 export interface LongOptions {
   long: LongAnswers
   counters: Counters
+  proxies: TrustedProxies
   /** Epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own (`faultText`); never a key or a query. */
@@ -232,7 +365,7 @@ export function sendLong(
   keep: (body: Uint8Array, headers: Uint8Array) => void,
 ): void {
   const { exchange, served, client, now } = request
-  const { clock, counters, long } = options
+  const { clock, counters, long, proxies } = options
   const headers = commonHeaders(request)
   if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
   const { target, path, texts, shape, isPaged, language } = asked
@@ -251,7 +384,7 @@ export function sendLong(
     now,
     encoding: preferredCoding(exchange, format, range),
     isHead: exchange.method === 'HEAD',
-    client: client.slot,
+    client: client.slot === -1 ? client.address || addressOf(exchange, proxies) : `key ${client.slot}`,
   }
   // Of an error, should there be one.
   const callersId = request.requestId

@@ -26,8 +26,8 @@ export interface LongRequest {
   readonly now: number
   readonly encoding: Encoding | null
   readonly isHead: boolean
-  /** Who has the share: the slot of a key, or −1 without one. */
-  readonly client: number
+  /** Who has the share: `key` and its slot, or an address without one. */
+  readonly client: string
 }
 
 /** `number`: that of the answer, on its port. */

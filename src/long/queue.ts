@@ -21,16 +21,26 @@ const SLOTS = 4
 /** Answers that have begun, also if their bytes are only being sent, and answers that wait. */
 const MOST_BEGUN = 32
 const MOST_WAITING = 512
-/** The share of both that one client may have. */
-const CLIENT_SHARE = 1 / 4
-/** Bytes made and not taken, beyond which no further answer begins. */
+/** Bytes that are made and not taken. */
 const MOST_UNTAKEN_BYTES = 64 * 1024 * 1024
+/**
+ * An answer that begins may become whole within this share of the bytes that are left, and half of those that
+ * are left to its client: so a few that nobody reads leave room for all others. It waits where that is less
+ * than the least.
+ */
+const WHOLE_SHARE = 1 / 4
+const LEAST_WHOLE_BYTES = 256 * 1024
+/** The share of all three that one client may have. */
+const CLIENT_SHARE = 1 / 4
 const LONGEST_WAIT_MS = 8000
 /**
- * Longest time of an answer, which holds its snapshot; a long one has the time that its bytes need at 1.2
- * Mbit/s.
+ * An older answer goes on if its client takes 20 KB/s, keeps no other from beginning, and may hold the newest
+ * of the snapshots that nobody else holds.
  */
-const LONGEST_MS = 120_000
+const OLD_MS = 120_000
+const LEAST_TAKEN_BYTES_PER_MS = 20
+/** Longest time of an answer; a long one has the time that its bytes need at 1.2 Mbit/s. */
+const LONGEST_MS = 600_000
 const LEAST_BYTES_PER_MS = 150
 const EXPIRY_INTERVAL_MS = 500
 /** Room that the writer of the pieces begins with. */
@@ -44,6 +54,8 @@ export interface QueueOptions {
   readonly faultText: (error: unknown) => string
   /** Runs work after messages that have come; the next turn of the event loop by default. */
   readonly soon?: (work: () => void) => void
+  /** Whether others hold a snapshot, too; all of them by default. */
+  readonly isHeld?: (snapshot: string) => boolean
   /** Milliseconds. */
   readonly clock?: () => number
   readonly mostWholeBytes?: number
@@ -71,6 +83,8 @@ export class Job {
   /** Bytes are being compressed; all pieces are made. */
   isCoding = false
   isMade = false
+  /** Bytes up to which it is made whole. */
+  mostWhole = 0
   /** The pieces of an answer that may become whole; null once its bytes are sent as they come. */
   pieces: Uint8Array<ArrayBuffer>[] | null = []
   /** What goes into the coder, as long as it may be kept. */
@@ -107,6 +121,7 @@ export class LongQueue {
   constructor(options: QueueOptions) {
     this.#options = {
       soon: setImmediate,
+      isHeld: () => true,
       clock: () => performance.now(),
       mostWholeBytes: MOST_WHOLE_BYTES,
       ...options,
@@ -117,7 +132,10 @@ export class LongQueue {
   add(asked: Asked): Job | null {
     const job = new Job(asked, this.#options.clock())
     const { client } = asked.request
-    const own = countOf(this.#waiting, client) + this.#begunOf(client)
+    let own = this.#used(client).begun
+    for (const { request } of this.#waiting) {
+      if (request.client === client) own++
+    }
     if (this.#waiting.size >= MOST_WAITING || own >= (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE) {
       job.post({ type: 'busy' })
       return null
@@ -131,13 +149,14 @@ export class LongQueue {
   taken(job: Job, bytes: number): void {
     job.taken += bytes
     this.#goOn(job)
+    if (this.#waiting.size > 0) this.#workSoon()
   }
 
   /** All is sent, or nobody reads it any more. */
   leave(job: Job): void {
     for (const jobs of [this.#waiting, this.#working, this.#idle]) jobs.delete(job)
     job.coder?.destroy()
-    if (this.#waiting.size + this.#begun > 0) this.#workSoon()
+    if (this.#waiting.size + this.#working.size + this.#idle.size > 0) this.#workSoon()
     else if (this.#expiry !== null) {
       clearInterval(this.#expiry)
       this.#expiry = null
@@ -150,25 +169,35 @@ export class LongQueue {
     for (const job of this.#waiting) {
       if (now - job.askedAt > LONGEST_WAIT_MS) this.#giveUp(job)
     }
-    for (const job of [...this.#working, ...this.#idle]) {
-      if (now - job.begunAt > Math.max(LONGEST_MS, job.made / LEAST_BYTES_PER_MS)) this.#giveUp(job)
+    let alone: string | null = null
+    // The youngest first.
+    for (const job of this.#begunJobs().toSorted((a, b) => b.begunAt - a.begunAt)) {
+      const age = now - job.begunAt
+      if (age <= OLD_MS) continue
+      const { snapshot } = job.request
+      const isAlone = !this.#options.isHeld(snapshot)
+      if (isAlone) alone ??= snapshot
+      const isTooLong = age > Math.max(LONGEST_MS, job.made / LEAST_BYTES_PER_MS)
+      const isTooSlow = job.taken + CREDIT_BYTES < age * LEAST_TAKEN_BYTES_PER_MS
+      if (isTooLong || isTooSlow || (isAlone && snapshot !== alone)) this.#giveUp(job)
     }
   }
 
-  get #begun(): number {
-    return this.#working.size + this.#idle.size
+  #begunJobs(): Job[] {
+    return [...this.#working, ...this.#idle]
   }
 
-  get #untaken(): number {
-    let bytes = 0
-    for (const jobs of [this.#working, this.#idle]) {
-      for (const { made, taken } of jobs) bytes += made - taken
+  /** What all answers that have begun use, or those of one client: all places, those of young ones, bytes. */
+  #used(client?: string): { begun: number; young: number; bytes: number } {
+    const oldest = this.#options.clock() - OLD_MS
+    const used = { begun: 0, young: 0, bytes: 0 }
+    for (const job of this.#begunJobs()) {
+      if (client !== undefined && job.request.client !== client) continue
+      used.begun++
+      if (job.begunAt >= oldest) used.young++
+      used.bytes += job.pieces === null ? job.made - job.taken : Math.max(job.made, job.mostWhole)
     }
-    return bytes
-  }
-
-  #begunOf(client: number): number {
-    return countOf(this.#working, client) + countOf(this.#idle, client)
+    return used
   }
 
   #giveUp(job: Job): void {
@@ -186,7 +215,7 @@ export class LongQueue {
   }
 
   #work(): void {
-    while (this.#working.size < SLOTS && this.#begun < MOST_BEGUN && this.#untaken < MOST_UNTAKEN_BYTES) {
+    while (this.#working.size < SLOTS && this.#waiting.size > 0) {
       const next = this.#next()
       if (next === null) break
       this.#waiting.delete(next)
@@ -205,17 +234,25 @@ export class LongQueue {
     if (this.#working.size > 0) this.#workSoon()
   }
 
-  /** The first waiting job of the client with the fewest begun, unless its share is used up. */
+  /** The first waiting job of the client with the fewest begun, of those with room in their share. */
   #next(): Job | null {
+    const all = this.#used()
+    const shareOfAll = (MOST_UNTAKEN_BYTES - all.bytes) * WHOLE_SHARE
+    if (all.young >= MOST_BEGUN || shareOfAll < LEAST_WHOLE_BYTES) return null
+    const seen = new Set<string>()
     let best: Job | null = null
     let fewest = MOST_BEGUN * CLIENT_SHARE
     for (const job of this.#waiting) {
+      const { client } = job.request
+      if (seen.has(client)) continue
+      seen.add(client)
+      const { begun, bytes } = this.#used(client)
+      const ownShare = (MOST_UNTAKEN_BYTES * CLIENT_SHARE - bytes) / 2
+      if (begun >= fewest || ownShare < LEAST_WHOLE_BYTES) continue
+      job.mostWhole = Math.min(this.#options.mostWholeBytes, shareOfAll, ownShare)
+      fewest = begun
+      best = job
       if (fewest === 0) break
-      const begun = this.#begunOf(job.request.client)
-      if (begun < fewest) {
-        fewest = begun
-        best = job
-      }
     }
     return best
   }
@@ -259,7 +296,7 @@ export class LongQueue {
     if (job.pieces === null) job.post({ type: 'bytes', bytes }, [bytes.buffer])
     else {
       job.pieces.push(bytes)
-      if (job.made > this.#options.mostWholeBytes) this.#begin(job, job.pieces)
+      if (job.made > job.mostWhole) this.#begin(job, job.pieces)
     }
   }
 
@@ -299,14 +336,6 @@ export class LongQueue {
       job.post({ type: 'refused', code, message, details })
     } else job.post({ type: 'fault', fault: this.#options.faultText(error) })
   }
-}
-
-function countOf(jobs: ReadonlySet<Job>, client: number): number {
-  let count = 0
-  for (const { request } of jobs) {
-    if (request.client === client) count++
-  }
-  return count
 }
 
 /** The fastest of each format. */

@@ -46,7 +46,7 @@ const drains = new Set<() => void>()
 yieldToServing()
 for (const snapshot of snapshots) views.add(finish(views.open(snapshot)))
 
-const queue = new LongQueue({ faultText })
+const queue = new LongQueue({ faultText, isHeld: (snapshot) => views.get(snapshot) !== undefined })
 
 function open({ snapshot, changes: more }: Extract<ToLongThread, { type: 'open' }>): FromLongThread {
   try {

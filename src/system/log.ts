@@ -1,5 +1,7 @@
 /** The lines of a process for its operator, as text or JSON: nothing in a message can end its line. */
 
+import { cutText } from './text.ts'
+
 /** From the most serious on. A level shows its own lines and the lines of levels before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
@@ -26,6 +28,8 @@ export interface LogOptions {
   clock: () => number
 }
 
+/** Characters of a line: more than any message of our own has. */
+const MOST_CHARACTERS = 4000
 const LINE_END = /\s*[\r\n\u2028\u2029]+\s*/g
 /** Characters that steer a terminal, or change the direction of text. */
 const INVISIBLE = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
@@ -60,8 +64,9 @@ export class Log {
   }
 
   always(message: string, level: Level, word?: string): void {
-    if (this.format === 'json') this.#write(jsonLine(this.#clock(), level, { message }))
-    else this.#write(`${oneLine(lineText(message, level, word))}\n`)
+    const cut = cutText(message, MOST_CHARACTERS)
+    if (this.format === 'json') this.#write(jsonLine(this.#clock(), level, { message: cut }))
+    else this.#write(`${oneLine(lineText(cut, level, word))}\n`)
   }
 }
 

@@ -51,6 +51,24 @@ function stepsBetween(one: string, other: string): number {
   return row[other.length]
 }
 
+/** Control characters but the end of a line. */
+const CONTROLS = /(?!\n)\p{Cc}(?:(?!\n)\p{Cc})*/gu
+
+/**
+ * A text that may hold any part of what came from outside, as messages have it: of a long one its beginning
+ * and its end, which may say what to do, some `most` characters in all. Control characters in a row count as
+ * one.
+ */
+export function cutText(text: string, most: number): string {
+  const { length } = text
+  const end = Math.floor(most / 3)
+  const shown =
+    length <= most
+      ? text
+      : `${text.slice(0, most - end)}… (${length - most} characters more) …${text.slice(-end)}`
+  return shown.replaceAll(CONTROLS, (run) => run[0])
+}
+
 const MOST_FRAMES = 6
 
 /** What may be said of a fault: where it happened. Its message may quote a request. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import type { LaterEvents, LaterReply } from '../../src/http/exchange.ts'
+import type { LaterEvents, LaterReply, Retried } from '../../src/http/exchange.ts'
 import { Listeners, type Feed, type Holder } from '../../src/http/listeners.ts'
 import { fieldOf } from '../fields.ts'
 import { until } from '../until.ts'
@@ -26,6 +26,7 @@ class Client implements LaterReply {
     this.text += Buffer.from(bytes).toString()
     return this.reads
   }
+  retry = (): Retried => ({ isRead: false, mayWrite: false })
   end(): void {
     this.isOver = true
     this.text += 'END'

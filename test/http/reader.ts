@@ -1,6 +1,6 @@
 /** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */
 import assert from 'node:assert/strict'
-import { headText, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
+import { headText, type LaterEvents, type LaterReply, type Retried } from '../../src/http/exchange.ts'
 
 export class Reader implements LaterReply {
   readonly events: LaterEvents
@@ -41,6 +41,17 @@ export class Reader implements LaterReply {
     assert.ok(this.room > 0, 'written where there is no room')
     this.pieces.push(Buffer.from(bytes))
     return --this.room > 0
+  }
+
+  /** What a look at the client shows. */
+  retried: Retried = { isRead: false, mayWrite: false }
+  /** Writes that it has room for after a look that allows one. */
+  retriedRoom = 1
+
+  retry(): Retried {
+    assert.ok(!this.isOver)
+    if (this.retried.mayWrite) this.room = this.retriedRoom
+    return this.retried
   }
 
   end(): void {

@@ -30,6 +30,7 @@ interface Wanted {
   fault?: Error
   encoding?: LongRequest['encoding']
   isHead?: boolean
+  snapshot?: string
 }
 
 const REQUEST: LongRequest = {
@@ -44,13 +45,13 @@ const REQUEST: LongRequest = {
   now: 0,
   encoding: null,
   isHead: false,
-  client: -1,
+  client: '',
 }
 
 /** A queue and a serving thread that asks it, with the channel between them. */
 function pairOf(options: Partial<QueueOptions> = {}) {
   const queue = new LongQueue({ faultText: String, ...options })
-  const answers = new LongAnswers()
+  const answers = new LongAnswers(setImmediate, options.clock)
   const jobs = new Map<number, Job>()
   let wanted: { made: () => ReturnType<Job['asked']['make']> } | null = null
   let take: (message: FromLong) => void = () => {}
@@ -78,7 +79,7 @@ function pairOf(options: Partial<QueueOptions> = {}) {
   })
   const ask = (
     client: number,
-    { room = Infinity, encoding = null, isHead = false, ...wantedMore }: Wanted = {},
+    { room = Infinity, encoding = null, isHead = false, snapshot = '', ...wantedMore }: Wanted = {},
   ): Asked => {
     const { pieces = 100, text = 'x'.repeat(1000), throwsAt, fault = new Error('a fault') } = wantedMore
     const asked: Asked = { read: null!, refused: [], faults: [], made: 0 }
@@ -95,7 +96,7 @@ function pairOf(options: Partial<QueueOptions> = {}) {
     const headOf = (headers: Uint8Array): Uint8Array =>
       Buffer.concat([Buffer.from('200 OK'), Buffer.from(headers)])
     const said = {
-      request: { ...REQUEST, client, encoding, isHead },
+      request: { ...REQUEST, client: String(client), encoding, isHead, snapshot },
       whole: ({ headers, pieces }: { headers: Uint8Array; pieces: readonly Uint8Array[] }) => ({
         head: headOf(headers),
         body: pieces,
@@ -211,7 +212,7 @@ test('Of a long answer no more is made than its reader takes, and readers that t
 })
 
 test('Answers that nobody reads take no more than a bounded memory: others wait, and go on when there is room.', async () => {
-  const { ask, answers } = pairOf()
+  const { ask, answers } = pairOf({ clock: () => 0 })
   const text = 'x'.repeat(1_000_000)
   const unread = Array.from({ length: 20 }, (_, i) => ask(i, { pieces: 8, text, room: 1 }))
   await until(() => answers.counts.begun >= 8, 'none begun')
@@ -221,6 +222,126 @@ test('Answers that nobody reads take no more than a bounded memory: others wait,
   assert.ok(begun.length < 16, `${begun.length} answers of 8 MB are held`)
   for (const { read } of begun) read.take(Infinity)
   await until(() => unread.filter(({ made }) => made > 0).length > begun.length, 'none went on')
+})
+
+test('Clients that read nothing hold a quarter of the bytes each, and answers of others are made at once.', async () => {
+  const { ask } = pairOf({ clock: () => 0 })
+  const text = 'x'.repeat(1_000_000)
+  const long = { pieces: 8, text }
+  const unread = [1, 2].flatMap((client) =>
+    Array.from({ length: 8 }, () => ({ client, read: ask(client, { ...long, room: 1 }) })),
+  )
+  for (let n = 0; n < 5; n++) {
+    const other = ask(3, long)
+    await until(() => other.read.isOver, 'another client waits')
+    assert.equal(other.read.bytes, 8_000_000)
+  }
+  for (const who of [1, 2]) {
+    const own = unread.filter(({ client }) => client === who)
+    const megabytes = own.reduce((sum, { read }) => sum + read.made, 0)
+    // 16 MiB, and of each that has begun a piece of 1 MB at most.
+    assert.ok(megabytes >= 14 && megabytes <= 24, `${megabytes} MB are held for one client`)
+  }
+  for (const { read } of unread) {
+    read.read.room = Infinity
+    if (read.read.bytes > 0) read.read.take(Infinity)
+  }
+  await until(() => unread.every(({ read }) => read.read.isOver), 'the others do not follow')
+})
+
+test('What is being sent counts by what its client has not taken.', async () => {
+  const { ask, answers } = pairOf({ clock: () => 0 })
+  const long = { pieces: 8, text: 'x'.repeat(1_000_000) }
+  const slow = Array.from({ length: 7 }, () => ask(1, { ...long, room: 1 }))
+  const next = ask(1, long)
+  for (let i = 0; i < 200; i++) await turn()
+  assert.equal(next.made, 0)
+  // The first is taken up to its last MB, which is told at the next look.
+  slow[0].read.take(110)
+  await until(() => slow[0].read.bytes > 7_000_000, 'not taken')
+  answers.look()
+  await until(() => next.read.isOver, 'bytes that were taken still count')
+  assert.ok(slow.every(({ read }) => !read.isOver))
+})
+
+test('A client that takes nothing for twenty seconds is cut; one of which a look shows that it reads is not.', async () => {
+  let now = 0
+  const { ask, answers } = pairOf({ mostWholeBytes, clock: () => now })
+  const whole = { pieces: 90, room: 1 }
+  const stream = { pieces: 200, text: 'x'.repeat(16_000), room: 1 }
+  const silent = [ask(1, whole), ask(1, stream)]
+  const reading = [ask(2, whole), ask(2, stream)]
+  for (const { read } of reading) read.retried = { isRead: true, mayWrite: false }
+  const finding = [ask(3, whole), ask(3, stream)]
+  const all = [...silent, ...reading, ...finding]
+  await until(() => all.every(({ read }) => read.bytes > 0), 'not begun')
+  finding[0].read.retried = { isRead: true, mayWrite: true }
+  finding[1].read.retried = { isRead: false, mayWrite: true }
+  // The stream's client has room for a write at each third look.
+  let looks = 0
+  for (now = 2000; now <= 60_000; now += 2000) {
+    finding[1].read.retriedRoom = ++looks % 3 === 0 ? 2 : 1
+    answers.look()
+    for (let i = 0; i < 5; i++) await turn()
+    if (now === 18_000) assert.ok(silent.every(({ read }) => read.ending === null))
+    if (now === 20_000) assert.ok(silent.every(({ read }) => read.ending === 'cut'))
+  }
+  assert.ok([...reading, ...finding].every(({ read }) => read.ending !== 'cut'))
+  assert.equal(finding[0].read.ending, 'end')
+})
+
+test('Of a stream no write is short enough to say nothing of room, however short its pieces are.', async () => {
+  const { ask } = pairOf({ mostWholeBytes })
+  const read = ask(1, { pieces: 3001, text: 'y'.repeat(97) }).read
+  await until(() => read.isOver, 'not ended')
+  assert.equal(read.text, 'y'.repeat(97 * 3001))
+  assert.ok(read.pieces.every(({ length }) => length > 16_384 && length <= 65_536 + 17_408))
+})
+
+test('An old answer goes on at 20 KB/s for ten minutes, takes no place of others, and only the newest snapshot alone.', async () => {
+  let now = 0
+  const held = new Set(['now', 'older', 'oldest'])
+  const { queue, ask } = pairOf({ mostWholeBytes, clock: () => now, isHeld: (id) => held.has(id) })
+  const stream = { pieces: 1000, text: 'x'.repeat(64_000), room: 1 }
+  const askOld = (client: number, snapshot: string): Asked => ask(client, { ...stream, snapshot })
+  const oldest = Array.from({ length: 8 }, () => askOld(1, 'oldest'))
+  await until(() => oldest.every(({ read }) => read.bytes > 0), 'not begun')
+  now = 1000
+  const older = Array.from({ length: 24 }, (_, i) => askOld(2 + (i % 3), 'older'))
+  await until(() => older.every(({ read }) => read.bytes > 0), 'not begun')
+  const slow = older.pop()!
+  const late = ask(5)
+  /** All but one take more than 20 KB/s. */
+  const goOn = async (seconds: number): Promise<void> => {
+    const reading = [...oldest, ...older].filter(({ read }) => !read.isOver)
+    for (const { read } of reading) read.take(Math.ceil(seconds / 3) + 1)
+    await until(() => reading.every(({ read }) => read.isOver || read.room <= 0), 'not taken')
+    now += seconds * 1000
+    queue.expire()
+  }
+  await goOn(7)
+  assert.ok(!late.read.isOver && late.made === 0, '32 are at work')
+  await goOn(1)
+  for (const { read } of older.splice(2)) read.go()
+  for (let n = 0; n < 5; n++) await goOn(23)
+  const kept = [...oldest, ...older]
+  assert.deepEqual([slow.read.ending, ...new Set(kept.map(({ read }) => read.ending))], ['cut', null])
+  const next = ask(5)
+  await until(() => next.read.isOver, 'old answers keep others from beginning')
+  assert.equal(next.read.text.length, 100_000)
+  const own = ask(1)
+  for (let i = 0; i < 50; i++) await turn()
+  assert.equal(own.made, 0, 'a client with eight old ones begins another one')
+
+  held.delete('oldest')
+  await goOn(1)
+  assert.ok(oldest.every(({ read }) => read.ending === null))
+  held.delete('older')
+  await goOn(1)
+  assert.ok(oldest.every(({ read }) => read.ending === 'cut'))
+  assert.ok(older.every(({ read }) => read.ending === null))
+  for (let i = 0; i < 10; i++) await goOn(60)
+  assert.ok(older.every(({ read }) => read.ending === 'cut'))
 })
 
 test('What waits too long is refused, and what goes on too long is cut.', async () => {

@@ -12,6 +12,7 @@ import type {
   LaterReply,
   OnRequest,
   RecordedLater,
+  Retried,
   Refusal,
   Surroundings,
 } from '../exchange.ts'
@@ -267,6 +268,13 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     return this.#hasRoom
   }
 
+  retry(): Retried {
+    if (this.isOver) return { isRead: false, mayWrite: false }
+    const retried = this.offerAgain()
+    if (retried.mayWrite) this.#hasRoom = true
+    return retried
+  }
+
   end(): void {
     if (this.isOver) return
     this.#isEnding = true
@@ -291,6 +299,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
   /** @returns whether all is out, and there is room for more */
   protected abstract offer(bytes: Uint8Array): boolean
+  protected abstract offerAgain(): Retried
   protected abstract finish(): void
   protected abstract destroy(): void
 

@@ -17,10 +17,12 @@ import {
   type HeaderName,
   type LaterEvents,
   type OnRequest,
+  type Retried,
   type Refusal,
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
+import { unreadBytes } from './unread-bytes.ts'
 import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
 
 /** For silent, slow, idle or stalled connections, as in the other engine. */
@@ -208,6 +210,9 @@ function writeHead(
 }
 
 class NodeLaterReply extends BaseLaterReply<ServerResponse> {
+  /** In the kernel at the last look. */
+  #unread = Infinity
+
   constructor(exchange: NodeExchange, response: ServerResponse, events: LaterEvents) {
     super(exchange, response, events)
     // A client that is silent while it waits for its answer is not at fault.
@@ -225,6 +230,16 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
 
   protected offer(bytes: Uint8Array): boolean {
     return this.response.write(bytes)
+  }
+
+  /** Node writes again only when the kernel tells of room, so this looks at what the client has not taken. */
+  protected offerAgain(): Retried {
+    const { socket } = this.response
+    const before = this.#unread
+    this.#unread = (socket && unreadBytes(socket)) ?? before
+    const isRead = this.#unread < before
+    if (isRead) socket?.setTimeout(TIMEOUT_MS)
+    return { isRead, mayWrite: false }
   }
 
   protected finish(): void {

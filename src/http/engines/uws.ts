@@ -10,6 +10,7 @@ import {
   type HeaderName,
   type LaterEvents,
   type OnRequest,
+  type Retried,
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
@@ -286,6 +287,18 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (isComplete) this.#done()
     this.#untaken = hasRoom || length === null ? null : bytes.subarray(response.getWriteOffset() - before)
     return hasRoom
+  }
+
+  protected offerAgain(): Retried {
+    if (this.length === null) {
+      // What the engine keeps of a stream goes out with the next cork, which does not say how much.
+      this.response.cork(() => {})
+      return { isRead: false, mayWrite: true }
+    }
+    const rest = this.#untaken
+    if (this.#isDone || rest === null) return { isRead: true, mayWrite: true }
+    const hasRoom = this.offer(rest)
+    return { isRead: hasRoom || this.#untaken!.length < rest.length, mayWrite: hasRoom }
   }
 
   protected finish(): void {
