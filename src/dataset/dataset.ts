@@ -1,7 +1,8 @@
 /** One snapshot's frozen columns with their shared indexes. A buoy is an ordinal: its position in the ids. */
 import { lowerBound } from '../index/bisect.ts'
 import { Aggregates, type AggregateYear } from '../index/day-aggregates.ts'
-import { Boxes, NearPoints } from '../index/near.ts'
+import { NearPoints } from '../index/near.ts'
+import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
 import type { Groups } from '../index/groups.ts'
 import { Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'

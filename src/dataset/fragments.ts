@@ -2,13 +2,12 @@
  * JSON bytes that several operations share, rendered once (`render-fragments.ts`). Each thread copies
  * from its own: V8 copies within one thread's buffer five times as fast as from a shared one.
  */
-import tzLookup from '@photostructure/tz-lookup'
 import type { Found } from '../index/near.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Steps } from '../system/steps.ts'
 import { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
-import { DAY, MINUTE } from '../sea/time.ts'
+import type { TimeAxis } from './time-axis.ts'
 
 const END = new Literal('}')
 
@@ -129,92 +128,4 @@ export function writeNearest({ writer, nearest }: OpenedFragments, found: readon
     writer.hundredths(Math.round(100 * km))
     writer.literal(END)
   })
-}
-
-const STEP_SECONDS = 30 * MINUTE
-const AXIS_SECONDS = 7 * DAY
-const PLACES = AXIS_SECONDS / STEP_SECONDS + 1
-/** `"2026-03-27T09:00:00Z",` */
-const PLACE_BYTES = 23
-/** Fewer places are not worth a copy. */
-const LEAST_COPIED = 8
-/** Times off the axis that are written before the next one on it is looked for. */
-const WRITTEN_AT_ONCE = 32
-
-/** Position of the axis in a writer's kept bytes, and its first time, epoch seconds. */
-export interface TimeAxis {
-  readonly at: number
-  readonly first: number
-}
-
-export function renderTimeAxis(writer: JsonWriter, asOf: number): TimeAxis {
-  const first = Math.max(0, Math.floor(asOf / STEP_SECONDS) * STEP_SECONDS - AXIS_SECONDS)
-  const { at } = writer
-  writer.ensure(PLACES * PLACE_BYTES)
-  for (let place = 0; place < PLACES; place++) {
-    writer.timestamp(first + place * STEP_SECONDS)
-    writer.comma()
-  }
-  return { at, first }
-}
-
-/** Writes times as `writer.timestamps` does, copied where they follow each other on the axis. */
-export function writeTimes(
-  writer: JsonWriter,
-  { at, first }: TimeAxis,
-  times: Uint32Array,
-  from: number,
-  to: number,
-): void {
-  let row = from
-  while (row < to) {
-    const place = (times[row] - first) / STEP_SECONDS
-    const end = row + evenly(times, row, to, place)
-    if (end - row >= LEAST_COPIED) {
-      writer.copy(at + place * PLACE_BYTES, at + (place + end - row) * PLACE_BYTES)
-      row = end
-    } else {
-      const next = Math.min(to, row + WRITTEN_AT_ONCE)
-      writer.timestamps(times, row, next)
-      row = next
-    }
-  }
-}
-
-/** How many times from `row` on follow each other on the axis from `place`; 0 off the axis. */
-function evenly(times: Uint32Array, row: number, to: number, place: number): number {
-  if (place < 0 || place >= PLACES || place !== Math.floor(place)) return 0
-  const most = Math.min(to, row + PLACES - place)
-  let expected = times[row]
-  let next = row
-  while (next < most && times[next] === expected) {
-    next++
-    expected += STEP_SECONDS
-  }
-  return next - row
-}
-
-const LOCATION = new Literal('{"location":{"lat":')
-const LNG = new Literal(',"lng":')
-const TIMEZONE = new Literal(',"timezone":"')
-const LOCATION_END = new Literal('"}')
-
-/** Names of time zones as they come up: there are some four hundred. */
-const zoneTexts = new Map<string, Literal>()
-
-/** Begins an object with its member `location`, a position with its time zone; the writer has room for it. */
-export function writeLocation(writer: JsonWriter, lat: number, lng: number): void {
-  const zone = tzLookup(lat, lng)
-  let zoneText = zoneTexts.get(zone)
-  if (zoneText === undefined) {
-    zoneText = new Literal(zone)
-    zoneTexts.set(zone, zoneText)
-  }
-  writer.literal(LOCATION)
-  writer.number(lat)
-  writer.literal(LNG)
-  writer.number(lng)
-  writer.literal(TIMEZONE)
-  writer.literal(zoneText)
-  writer.literal(LOCATION_END)
 }

@@ -1,6 +1,7 @@
 /** Renders items of buoys and passes as JSON, once, into shared memory, on a thread that serves nothing. */
 import type { Dataset } from './dataset.ts'
-import { type IndexedFragments, type Range, renderTimeAxis } from './fragments.ts'
+import type { IndexedFragments, Range } from './fragments.ts'
+import { renderTimeAxis } from './time-axis.ts'
 import { JsonWriter } from './json-writer.ts'
 import { NO_DECIMALS } from '../index/latest.ts'
 import { absentOf, BUOY_ITEMS, type BuoyItem, itemColumns, passColumns } from './buoy-table.ts'

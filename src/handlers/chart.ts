@@ -18,7 +18,7 @@ import {
 import { codeTexts, HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { writeTimes } from '../dataset/fragments.ts'
+import { writeTimes } from '../dataset/time-axis.ts'
 import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'

@@ -1,7 +1,6 @@
 /**
  * Counts connections and streams of events in memory that threads share, and fits their limits to open files.
  */
-import { readFileSync } from 'node:fs'
 import { QUOTA_SLOTS } from '../access/quota.ts'
 import type { LogLine } from '../system/log.ts'
 
@@ -155,14 +154,4 @@ export function connectionsWithin(
     log(`${taken}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
   }
   return { maxConnections, maxListeners }
-}
-
-/** RLIMIT_NOFILE; null where the system has no such limit to read. */
-export function openFilesLimit(): number | null {
-  try {
-    const match = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))
-    return match === null ? null : Number(match[1])
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,6 @@
 /** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
-import { buildBoxes, buildPoints } from '../index/near.ts'
+import { buildPoints } from '../index/near.ts'
+import { buildBoxes } from '../index/boxes.ts'
 import {
   addStream,
   CANCELLED,

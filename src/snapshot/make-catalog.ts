@@ -1,5 +1,6 @@
 /** Writes the catalogue part, apart from `catalog.ts` because names of countries take 60 ms to load. */
-import { buildBoxes, buildPoints } from '../index/near.ts'
+import { buildPoints } from '../index/near.ts'
+import { buildBoxes } from '../index/boxes.ts'
 import { buildWords } from '../index/search-columns.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'

@@ -13,22 +13,24 @@ import {
   expect,
   expectVersion,
   firstValue,
+  FORMAT_VERSION,
   isCount,
   list,
+  pack,
   PART_KINDS,
   record,
   SnapshotError,
   type Part,
 } from './snapshot-format.ts'
 
-export const PART_FORMAT = 'groundswell-part'
+const PART_FORMAT = 'groundswell-part'
 /** Cache lines, and the widest alignment that any typed array asks for. */
-export const COLUMN_ALIGNMENT_BYTES = 64
+const COLUMN_ALIGNMENT_BYTES = 64
 /** A part has each of its columns once; the catalogue has 17. */
 const MAX_COLUMNS = 64
-export const BIN32 = 0xc6
-export const NIL = 0xc0
-export const BIN32_HEADER_BYTES = 5
+const BIN32 = 0xc6
+const NIL = 0xc0
+const BIN32_HEADER_BYTES = 5
 
 export const COLUMN_TYPES = {
   u8: Uint8Array,
@@ -40,7 +42,7 @@ export const COLUMN_TYPES = {
   f64: Float64Array,
 } as const
 
-export type ColumnType = keyof typeof COLUMN_TYPES
+type ColumnType = keyof typeof COLUMN_TYPES
 
 if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
   throw new SnapshotError('snapshots are little endian and this machine is not')
@@ -138,4 +140,63 @@ export function expectLength(length: number, columns: readonly { length: number 
 export function sums(numbers: readonly number[]): Uint32Array<ArrayBuffer> {
   let sum = 0
   return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])
+}
+
+/** A part as bytes, which `decodePart` reads back. */
+export function encodePart(part: Part): Uint8Array {
+  const columns = [...part.columns]
+  let offsets = columns.map(() => 0)
+  // The offsets are in the header and so change its length: repeat until they are stable.
+  for (;;) {
+    const header = encodeHeader(part, columns, offsets)
+    let end = header.length
+    const next = columns.map(([, column]) => {
+      const offset = Math.ceil((end + BIN32_HEADER_BYTES) / COLUMN_ALIGNMENT_BYTES) * COLUMN_ALIGNMENT_BYTES
+      end = offset + column.byteLength
+      return offset
+    })
+    if (next.every((offset, i) => offset === offsets[i])) return assemble(header, columns, offsets, end)
+    offsets = next
+  }
+}
+
+function encodeHeader({ kind, meta }: Part, columns: [string, Column][], offsets: number[]): Uint8Array {
+  return pack({
+    format: PART_FORMAT,
+    version: FORMAT_VERSION,
+    byte_order: 'little',
+    kind,
+    meta,
+    columns: columns.map(([name, column], i) => ({
+      name,
+      type: columnType(column),
+      length: column.length,
+      offset: offsets[i],
+    })),
+  })
+}
+
+function assemble(
+  header: Uint8Array,
+  columns: [string, Column][],
+  offsets: number[],
+  size: number,
+): Uint8Array {
+  const bytes = new Uint8Array(size).fill(NIL, header.length)
+  const view = new DataView(bytes.buffer)
+  bytes.set(header)
+  columns.forEach(([, column], i) => {
+    const offset = offsets[i]
+    bytes[offset - BIN32_HEADER_BYTES] = BIN32
+    view.setUint32(offset - BIN32_HEADER_BYTES + 1, column.byteLength)
+    bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset)
+  })
+  return bytes
+}
+
+function columnType(column: Column): ColumnType {
+  for (const [type, ColumnArray] of Object.entries(COLUMN_TYPES)) {
+    if (column instanceof ColumnArray) return type as ColumnType
+  }
+  throw new SnapshotError('a column has a type that parts do not know')
 }

@@ -1,31 +1,15 @@
 /** Puts parts and manifests into a folder: readers see one whole snapshot, whatever process is killed. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Column } from '../sea/columns.ts'
 import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
-import { codeInWords, errorCode, whyNotWritten } from '../system/file-faults.ts'
+import { codeInWords, whyNotWritten } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { randomName } from '../system/replace-file.ts'
 import { BuildError } from '../system/build-error.ts'
 import { MANIFEST_FILE } from './manifest.ts'
-import {
-  BIN32,
-  BIN32_HEADER_BYTES,
-  COLUMN_ALIGNMENT_BYTES,
-  COLUMN_TYPES,
-  NIL,
-  PART_FORMAT,
-  type ColumnType,
-} from './part-columns.ts'
-import {
-  FORMAT_VERSION,
-  pack,
-  partFile,
-  sha256,
-  SnapshotError,
-  type Part,
-  type PartEntry,
-} from './snapshot-format.ts'
+import { mirroredSource } from './mirror/mark.ts'
+import { encodePart } from './part-columns.ts'
+import { partFile, sha256, type Part, type PartEntry } from './snapshot-format.ts'
 
 /** Temporary names begin like this, so that files left by a killed builder are recognised. */
 export const TEMPORARY_PREFIX = '.tmp-'
@@ -156,85 +140,4 @@ export function holds(path: string, bytes: Uint8Array): boolean {
   } catch {
     return false
   }
-}
-
-/** A part as bytes: `part-columns.ts` describes them, and reads them back. */
-export function encodePart(part: Part): Uint8Array {
-  const columns = [...part.columns]
-  let offsets = columns.map(() => 0)
-  // The offsets are in the header and so change its length: repeat until they are stable.
-  for (;;) {
-    const header = encodeHeader(part, columns, offsets)
-    let end = header.length
-    const next = columns.map(([, column]) => {
-      const offset = Math.ceil((end + BIN32_HEADER_BYTES) / COLUMN_ALIGNMENT_BYTES) * COLUMN_ALIGNMENT_BYTES
-      end = offset + column.byteLength
-      return offset
-    })
-    if (next.every((offset, i) => offset === offsets[i])) return assemble(header, columns, offsets, end)
-    offsets = next
-  }
-}
-
-function encodeHeader({ kind, meta }: Part, columns: [string, Column][], offsets: number[]): Uint8Array {
-  return pack({
-    format: PART_FORMAT,
-    version: FORMAT_VERSION,
-    byte_order: 'little',
-    kind,
-    meta,
-    columns: columns.map(([name, column], i) => ({
-      name,
-      type: columnType(column),
-      length: column.length,
-      offset: offsets[i],
-    })),
-  })
-}
-
-function assemble(
-  header: Uint8Array,
-  columns: [string, Column][],
-  offsets: number[],
-  size: number,
-): Uint8Array {
-  const bytes = new Uint8Array(size).fill(NIL, header.length)
-  const view = new DataView(bytes.buffer)
-  bytes.set(header)
-  columns.forEach(([, column], i) => {
-    const offset = offsets[i]
-    bytes[offset - BIN32_HEADER_BYTES] = BIN32
-    view.setUint32(offset - BIN32_HEADER_BYTES + 1, column.byteLength)
-    bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset)
-  })
-  return bytes
-}
-
-function columnType(column: Column): ColumnType {
-  for (const [type, ColumnArray] of Object.entries(COLUMN_TYPES)) {
-    if (column instanceof ColumnArray) return type as ColumnType
-  }
-  throw new SnapshotError('a column has a type that parts do not know')
-}
-
-/** Marks a folder that mirrors another one, so that no builder writes there: format, version, `source`. */
-export const MARK_FILE = 'mirror.json'
-
-const MARK_FORMAT = 'groundswell-mirror'
-const MARK_BYTES = 8192
-
-/** The address that a folder mirrors, empty where the mark cannot be understood; null without a mark. */
-export function mirroredSource(dir: string): string | null {
-  try {
-    const { format, source } = JSON.parse(
-      readRegularFileSync(join(dir, MARK_FILE), MARK_BYTES).toString('utf8'),
-    ) as { [name: string]: unknown }
-    return format === MARK_FORMAT && typeof source === 'string' ? source : ''
-  } catch (error) {
-    return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' ? null : ''
-  }
-}
-
-export function mirrorMark(source: string): Uint8Array {
-  return Buffer.from(`${JSON.stringify({ format: MARK_FORMAT, version: 1, source })}\n`)
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Boxes, buildBoxes } from '../../src/index/near.ts'
+import { Boxes, buildBoxes } from '../../src/index/boxes.ts'
 
 const NOTHING = new Float64Array(0)
 const lats = fc.oneof(fc.integer({ min: -90, max: 90 }), fc.double({ min: -90, max: 90, noNaN: true }))

@@ -12,8 +12,7 @@ import {
   type PartEntry,
   type PartKind,
 } from '../../src/snapshot/snapshot-format.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { encodePart } from '../../src/snapshot/write-snapshot.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import { MEASURE_NAMES, type Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'

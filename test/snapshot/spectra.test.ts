@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BAND_NAMES, SpectraBatch, slice, type Spectra } from '../../src/sea/spectra.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import { readSpectra, runsOf, spectraPart } from '../../src/snapshot/spectra.ts'
-import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const START = Date.parse('2026-03-01T00:00:00Z') / 1000

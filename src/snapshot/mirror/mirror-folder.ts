@@ -10,14 +10,8 @@ import { keepManifest, keptFiles, manifestOf, modifiedAt } from '../retained.ts'
 import { nullIfDamaged, verifyParts } from '../read-snapshot.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
-import {
-  MARK_FILE,
-  makeOutput,
-  mirrorMark,
-  mirroredSource,
-  publishManifest,
-  writeDurably,
-} from '../write-snapshot.ts'
+import { makeOutput, publishManifest, writeDurably } from '../write-snapshot.ts'
+import { MARK_FILE, mirrorMark, mirroredSource } from './mark.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
 

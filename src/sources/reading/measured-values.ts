@@ -1,6 +1,6 @@
 /** Measured values of the rows of a table as codes of their columns, and the rows that have a usable one. */
 import type { FileReport } from '../source.ts'
-import { type Flag, isGood } from '../tables/flags.ts'
+import { type Flag, isGood } from './flags.ts'
 import type { OpenTable } from './text-table.ts'
 import { codeOf, isMissing, type ValueColumn, valueColumn } from './units.ts'
 import { type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'

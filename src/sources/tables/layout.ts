@@ -18,7 +18,7 @@ import { formatsOf, namesZone, type TimeReader, timeReader, timeUnit } from '../
 import type { MeasuredColumn } from '../reading/measured-values.ts'
 import { conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
 import { type At, type Clock, type MappedTable, offsetSeconds, type ValueSpec } from './column-map.ts'
-import { flagsOf, goodSet, type Info } from './flags.ts'
+import { flagsOf, goodSet, type Info } from '../reading/flags.ts'
 import type { OpenTable } from '../reading/text-table.ts'
 import type { FileReport } from '../source.ts'
 

@@ -1,10 +1,10 @@
 /** Which columns of a table are flags of which values, and which flags are good. */
-import { isGoodMeaning, wordsOf } from '../reading/cf.ts'
-import { conventionOf, normal } from '../reading/known-names.ts'
-import { plainText } from '../reading/units.ts'
+import { isGoodMeaning, wordsOf } from './cf.ts'
+import { conventionOf, normal } from './known-names.ts'
+import { plainText } from './units.ts'
 import type { MeasureName } from '../../sea/columns.ts'
-import type { TableSpec } from './column-map.ts'
-import type { OpenTable } from '../reading/text-table.ts'
+import type { TableSpec } from '../tables/column-map.ts'
+import type { OpenTable } from './text-table.ts'
 
 /** Attributes by variable; attributes of the whole dataset are under `NC_GLOBAL`. */
 export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
