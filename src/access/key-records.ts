@@ -144,9 +144,9 @@ export function rotated(records: readonly KeyRecord[], id: string, now: number):
   return [withRecord(records, record), { record, key }]
 }
 
-/** @throws KeyCommandError for an unknown id */
-export function revoked(records: readonly KeyRecord[], id: string): Changed<KeyRecord> {
-  const record = findKey(records, id)
+/** By the id of the key or by its owner, who has one. @throws KeyCommandError for neither */
+export function revoked(records: readonly KeyRecord[], name: string): Changed<KeyRecord> {
+  const record = records.find(({ owner }) => owner === name) ?? findKey(records, name)
   return [records.filter((other) => other !== record), record]
 }
 
@@ -159,7 +159,10 @@ export function withQuota(records: readonly KeyRecord[], id: string, quota: numb
 /** @throws KeyCommandError for an unknown id */
 function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
   // A message repeats only an id: a key given in its place by mistake must not end in a terminal's log.
-  if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
+  if (!ID_PATTERN.test(id))
+    throw new KeyCommandError(
+      'not an id of a key (k_ and ten letters or digits), nor the owner of one where a command takes that',
+    )
   const record = records.find((record) => record.id === id)
   if (record === undefined) throw new KeyCommandError(`no key has the id ${id}`)
   return record

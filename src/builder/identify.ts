@@ -220,14 +220,15 @@ const RESERVED_SLUGS = new Set([
 ])
 
 /** Lower case, no accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be an id. */
-export function slugOf(name: string): string {
+export function slugOf(name: string, identifier = ''): string {
   const slug = name
     .toLowerCase()
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-  if (slug === '') return 'buoy'
+  // Of a name in another script the identifier is left.
+  if (slug === '') return identifier === '' ? 'buoy' : slugOf(identifier)
   return /^\d+$/.test(slug) ? `buoy-${slug}` : slug
 }
 
@@ -255,7 +256,7 @@ export function register(
     if (entry === undefined) {
       if (nextId > MAX_BUOY_ID)
         throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
-      const slug = freeSlug(slugOf(buoy.name), slugs)
+      const slug = freeSlug(slugOf(buoy.name, buoy.identifier), slugs)
       slugs.add(slug)
       entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
       known.set(key, entry)

@@ -96,8 +96,8 @@ export const COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys rotate': changing('<ID>', (records, [id]) => rotated(records, id, clock()), issuedText),
   'keys revoke': changing(
-    '<ID>',
-    (records, [id]) => revoked(records, id),
+    '<ID-OR-OWNER>',
+    (records, [name]) => revoked(records, name),
     ({ id, owner }, { json }) =>
       json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id} of ${owner} is revoked.`,
   ),

@@ -108,6 +108,7 @@ export class Admission {
       return this.#chargeAddress(exchange, explorerQuota, now, true)
     }
     counters.count('unauthorized')
+    if (row === NO_KEY && anonymousAccess === 'direct') this.#lookForLockedPage(exchange, now)
     if (row === BAD_KEY) {
       counters.count('bad_keys')
       return clientOf({ refusal: BAD_KEY_REFUSAL, isPersonal: true })
@@ -178,6 +179,18 @@ export class Admission {
     if (!speaksForOthers || proxies.trusts(peer) || addresses?.isFirstWarning(now) !== true) return
     onWarning(
       `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+    )
+  }
+
+  /**
+   * Says why a page that a proxy forwards is asked for a key, and what to set, at the first one of an hour.
+   */
+  #lookForLockedPage(exchange: Exchange, now: number): void {
+    const { addresses, onWarning } = this.#options
+    if (!isAnonymousRead(exchange, 'open', false) || addresses?.isFirstWarning(now) !== true) return
+    const peer = exchange.address()
+    onWarning(
+      `${peer} forwarded a request of the explorer, which asks its visitors for a key: without --explorer the pages are open for this machine alone, and a proxy speaks for others. --explorer open lets all visitors read, --trusted-proxy ${peer} counts each by its own address`,
     )
   }
 

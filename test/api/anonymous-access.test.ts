@@ -86,6 +86,12 @@ test('The open explorer', async (outer) => {
         for (const proxy of [{ 'x-forwarded-for': '198.51.100.9' }, { forwarded: 'for=198.51.100.9' }]) {
           assert.equal((await keyless.get('/buoys', { headers: { ...OWN, ...proxy } })).status, 401)
         }
+        const told = Object.values(live.output())
+          .join('')
+          .split('\n')
+          .filter((line) => /forwarded a request of the explorer/.test(line))
+        assert.equal(told.length, 1, 'once an hour')
+        assert.match(told[0], /--explorer open lets all visitors read, --trusted-proxy 127\.0\.0\.1 counts/)
         // The quotas of keys, and of the public operations, are as before.
         const key = { authorization: `Bearer ${live.key}` }
         assert.equal((await keyless.get('/buoys', { headers: key })).status, 200)

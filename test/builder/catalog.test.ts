@@ -41,6 +41,10 @@ test('A slug is lower case, without accents, one hyphen for everything between l
     ['A/B?C#D%2F', 'a-b-c-d-2f'],
   ]
   for (const [name, slug] of slugs) assert.equal(slugOf(name), slug, name)
+  assert.equal(slugOf('東京湾', 'TK-01'), 'tk-01')
+  assert.equal(slugOf('東京湾', '62001'), 'buoy-62001')
+  assert.equal(slugOf('東京湾', '湾'), 'buoy')
+  assert.equal(slugOf('Anglet', '06402'), 'anglet')
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (name) => {
       assert.match(slugOf(name), /^[a-z0-9]+(-[a-z0-9]+)*$/)
@@ -91,7 +95,7 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
     'satellites-2',
     'map-3',
   ])
-  assert.deepEqual(named(['', '東京']), ['buoy', 'buoy-2'])
+  assert.deepEqual(named(['', '東京']), ['buoy-000', 'buoy-001'])
   // A slug that a buoy of the past had is not given to another.
   const past = { source: 'Z', identifier: 'gone', id: 70, slug: 'le-four' }
   assert.deepEqual(named(['Le Four'], [past]), ['le-four-2'])

@@ -137,7 +137,9 @@ export function knownBuoys(world: World): Known[] {
   )
   const taken = new Set(OPERATION_WORDS)
   return records.map((record, index) => {
-    const base = slugOf(record.name)
+    const own = slugOf(record.name)
+    // Nothing Latin in a name leaves the identifier.
+    const base = own === 'buoy' && !/buoy/i.test(record.name) ? slugOf(record.identifier) : own
     let slug = base
     for (let number = 2; taken.has(slug); number++) slug = `${base}-${number}`
     taken.add(slug)

@@ -202,7 +202,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     await page.locator('.card .spark').waitFor()
     assert.equal(await page.locator('.card .hero strong').textContent(), `${height} m`)
     const text = await page.locator('#content').innerText()
-    assert.match(text, /^Anglet\s+\d\.\d\d m\s+8\.5 s from W 270°\s+\d+ min ago/)
+    assert.match(text, /^Anglet\s+\d\.\d\d m\s+8\.5 s\s+from W 270°\s+\d+ min ago/)
     const ends = await page.evaluate<number[]>(
       `[...document.querySelectorAll('#content > *, .card > *')].map((part) => part.getBoundingClientRect().bottom)`,
     )

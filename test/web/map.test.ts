@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Map as MapView } from 'maplibre-gl'
-import { firstBuoys } from '../../web/explorer/map/first.ts'
+import { beyondOf, firstBuoys } from '../../web/explorer/map/first.ts'
 import { leashes, spread } from '../../web/explorer/map/spread.ts'
 import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
 
@@ -59,6 +59,18 @@ test('A wide map starts around the visitor, with as many buoys as fit, or where 
   )
   const pacific = BUOYS.slice(3, 7)
   assert.deepEqual(firstBuoys(pacific, { width: 893, height: 820 }, visitor), pacific)
+})
+
+test('What the first view leaves out is counted by where it is, the most first.', () => {
+  const at = (x: number, y: number) => ({ x, y })
+  const points = [at(-1, 50), at(-300, -40), at(401, 900), at(200, -3), at(200, 301), at(0, 0), at(400, 300)]
+  assert.deepEqual(beyondOf(points, { width: 400, height: 300 }), [
+    { side: 'west', count: 2 },
+    { side: 'east', count: 1 },
+    { side: 'north', count: 1 },
+    { side: 'south', count: 1 },
+  ])
+  assert.deepEqual(beyondOf([at(1, 1)], { width: 400, height: 300 }), [])
 })
 
 const dot = (lng: number, lat: number) => ({ geometry: { type: 'Point' as const, coordinates: [lng, lat] } })

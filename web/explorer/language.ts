@@ -56,5 +56,8 @@ export async function useLanguage(asked: string | null, preferred: readonly stri
  */
 export const localNumber = (written: string): string => written.replace('.', point).replace('-', '−')
 
+/** A name within a line: whatever its script, what stands around it stays in its order (Unicode UAX 9). */
+export const isolated = (name: string): string => `\u2068${name}\u2069`
+
 /** A whole number with the groups of the language. */
 export const countText = (count: number): string => count.toLocaleString(locale)

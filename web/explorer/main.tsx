@@ -9,12 +9,13 @@ import { Search } from './search.tsx'
 import { Banner, LiveDot } from './status.tsx'
 import { api, byId, page, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
-import { Legend, MapTools, PageTools } from './tools.tsx'
+import { Beyond, Legend, MapTools, PageTools } from './tools.tsx'
 
 function OverMap() {
   return (
     <>
       <LiveDot />
+      <Beyond />
       <MapTools />
       <Legend />
     </>

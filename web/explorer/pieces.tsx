@@ -191,9 +191,12 @@ export function Choices<T extends string>(props: {
 
 /** The head of a panel; `children` are next to its name. */
 export function Heading({ children }: { children?: ComponentChildren }) {
+  const title = titleOf(page.value, api.isGuest)
   return (
     <div class="title row apart">
-      <h2 tabIndex={-1}>{titleOf(page.value, api.isGuest)}</h2>
+      <h2 tabIndex={-1} title={title}>
+        <bdi>{title}</bdi>
+      </h2>
       {children}
     </div>
   )
@@ -230,7 +233,18 @@ export function ZoneSwitch({ here }: { here: string }) {
 export function Whereabouts({ buoy }: { buoy: Omit<KnownBuoy, 'last_reading'> }) {
   const { country, source, source_identifier: identifier, lat, lng } = buoy
   const network = identifier === undefined ? source : `${source} ${identifier}`
-  return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>
+  const parts = [country, network, position(lat, lng)].filter(Boolean)
+  // Each part has its own direction: a name in Arabic turns nothing else round.
+  return (
+    <p class="sub">
+      {parts.map((part, i) => (
+        <span key={i}>
+          {i === 0 ? '' : ' · '}
+          <bdi>{part}</bdi>
+        </span>
+      ))}
+    </p>
+  )
 }
 
 /** A line to copy, with a button. Where a browser refuses, the whole line is shown and selected. */

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { BuoySearchItem, Place } from '../../clients/typescript/groundswell.ts'
 import { placesAddress, searchAddress } from './addresses.ts'
 import { ApiTrouble } from './api.ts'
-import { texts } from './language.ts'
+import { isolated, texts } from './language.ts'
 import { announce, api, buoys, openBuoy, openPlace, query, recently, report } from './store.ts'
 
 /** Time without a keystroke before a call is spent. */
@@ -58,7 +58,7 @@ function rowOfBuoy({ slug, name, country, source, source_identifier: id }: BuoyS
   const none = isSilent ? texts.list.noReadingSince(recently.peek()) : null
   return {
     name,
-    about: [country, `${source} ${id}`, none].filter((part) => part !== null).join(' · '),
+    about: [country, isolated(`${source} ${id}`), none].filter((part) => part !== null).join(' · '),
     open: () => openBuoy(slug),
   }
 }
@@ -144,7 +144,7 @@ export function Search() {
             // The click comes last: sooner, it would go to the map below the closed list.
             onClick={() => choose(row)}
           >
-            <span>{row.name}</span>
+            <bdi>{row.name}</bdi>
             <small>{row.about}</small>
           </li>
         ))}

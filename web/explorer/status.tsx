@@ -5,7 +5,7 @@ import { clockTime, duration, viewerZone } from './format.ts'
 import { countText, texts } from './language.ts'
 import { Button } from './pieces.tsx'
 import { live, tryNow } from './live/following.ts'
-import { api, clock, currentAt, dataAge, now, trouble } from './store.ts'
+import { api, buoys, clock, currentAt, dataAge, now, trouble } from './store.ts'
 
 /** Clocks differ: the page waits longer than the server asks, and with a wrong clock at least this long. */
 const MARGIN_MS = 1000
@@ -42,7 +42,8 @@ const MINUTE_MS = 60_000
 
 /** A dot, which shows the state by its form too, and a word. */
 export function LiveDot() {
-  const state = live.state.value
+  // A connection without data shows nothing yet.
+  const state = live.state.value === 'live' && buoys.value === null ? 'connecting' : live.state.value
   // The age is brought up with all others.
   void now.value
   const age = performance.now() - currentAt.value

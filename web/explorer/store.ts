@@ -67,6 +67,10 @@ export const buoys = signal<readonly ActiveBuoy[] | null>(null)
 export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], decimals.value, units.value))
 /** Null without a map, and before it has come. */
 export const map = signal<MapView | null>(null)
+/**
+ * The buoys that the first view of the map leaves out, by where they are; none once the visitor has moved it.
+ */
+export const beyond = signal<readonly { side: keyof typeof texts.map.sides; count: number }[]>([])
 /** When the page was known to be current, by `performance.now`: a clock that nobody sets. */
 export const currentAt = signal(performance.now())
 

@@ -3,8 +3,22 @@ import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { texts } from './language.ts'
 import { KINDS, scaleOf } from './mine/units.ts'
-import { Icon, Tool } from './pieces.tsx'
-import { api, keyPrompt, map, showsGlobe, showsSatellites, units, update, view } from './store.ts'
+import { arcOf } from './map/arc.ts'
+import { Button, Icon, Tool } from './pieces.tsx'
+import {
+  about,
+  api,
+  beyond,
+  buoys,
+  keyPrompt,
+  map,
+  showsGlobe,
+  showsSatellites,
+  units,
+  update,
+  view,
+} from './store.ts'
+import { MAP_END } from './view.ts'
 import { theme, toggleTheme } from './theme.ts'
 
 export function PageTools() {
@@ -50,6 +64,26 @@ export function MapTools() {
       />
     </div>
   )
+}
+
+/** Pixels around all buoys. */
+const FRAME_PIXELS = 40
+
+/** What the first view leaves out: `5 more to the west`. A press shows all. */
+export function Beyond() {
+  if (beyond.value.length === 0 || about.value !== '') return null
+  const showAll = (): void => {
+    const all = buoys.peek() ?? []
+    const [west, east] = arcOf(all.map(({ lng }) => lng))
+    const lats = all.map(({ lat }) => Math.min(MAP_END, Math.max(-MAP_END, lat)))
+    const corners: [number, number][] = [
+      [west, Math.min(...lats)],
+      [east, Math.max(...lats)],
+    ]
+    map.peek()?.fitBounds([corners[0]!, corners[1]!], { padding: FRAME_PIXELS, duration: 0 })
+  }
+  const said = beyond.value.map(({ side, count }) => texts.map.more(count, texts.map.sides[side])).join(', ')
+  return <Button id="beyond" class="small" text={said} title={texts.map.showAll} onClick={showAll} />
 }
 
 /** Folded on a phone: its map is small. */

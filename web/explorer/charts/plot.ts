@@ -194,7 +194,7 @@ export function draw(
         ],
         draw: [
           (drawn) => drawSigns(drawn, lines, rows),
-          (drawn) => drawDotTexts(drawn, lines),
+          (drawn) => drawDotTexts(drawn, lines, now?.() ?? null),
           (drawn) => now && drawNow(drawn, now(), signPixels, isFirst),
         ],
       },
@@ -335,7 +335,7 @@ function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[])
 }
 
 /** Writes the texts of dots that have room beside each other. */
-function drawDotTexts(plot: UPlot, lines: readonly Line[]): void {
+function drawDotTexts(plot: UPlot, lines: readonly Line[], now: number | null): void {
   const { ctx, data, scales } = plot
   const ratio = devicePixelRatio
   const middle = ((scales.y?.min ?? 0) + (scales.y?.max ?? 0)) / 2
@@ -352,7 +352,10 @@ function drawDotTexts(plot: UPlot, lines: readonly Line[]): void {
       const text = dotText(i)
       const [left, top] = [plot.valToPos(data[0][i] ?? 0, 'x', true), plot.valToPos(level, 'y', true)]
       const half = ctx.measureText(text).width / 2
-      if (left - half < free[side]) continue
+      // The line of now, and its word, stay free.
+      const isOverNow =
+        now !== null && Math.abs(left - plot.valToPos(now, 'x', true)) < half + DOT_TEXT.away * ratio
+      if (left - half < free[side] || isOverNow) continue
       free[side] = left + half + DOT_TEXT.away * ratio
       const away = side === 'above' ? -DOT_TEXT.away : DOT_TEXT.away + DOT_TEXT.size * 0.8
       ctx.fillText(text, left, top + away * ratio)

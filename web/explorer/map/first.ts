@@ -54,3 +54,22 @@ const within = <Buoy extends Position>(buoys: readonly Buoy[], west: number, deg
   buoys.filter(({ lng }) => (((lng - west) % 360) + 360) % 360 <= degrees)
 
 const mercator = (lat: number): number => Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360))
+
+export type Side = 'west' | 'east' | 'north' | 'south'
+
+/** How many points of a map lie beyond its edges, by the side where they are; the most first. */
+export function beyondOf(
+  points: readonly { x: number; y: number }[],
+  { width, height }: { width: number; height: number },
+): { side: Side; count: number }[] {
+  const sideOf = ({ x, y }: { x: number; y: number }): Side | null => {
+    if (x < 0 || x > width) return x < 0 ? 'west' : 'east'
+    if (y < 0 || y > height) return y < 0 ? 'north' : 'south'
+    return null
+  }
+  const sides = points.map(sideOf)
+  return (['west', 'east', 'north', 'south'] as const)
+    .map((side) => ({ side, count: sides.filter((each) => each === side).length }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
+}

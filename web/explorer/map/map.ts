@@ -13,6 +13,7 @@ import {
 } from 'maplibre-gl'
 import {
   about,
+  beyond,
   buoys,
   map as shownMap,
   now,
@@ -27,12 +28,13 @@ import {
 } from '../store.ts'
 import { texts } from '../language.ts'
 import { placeNames } from '../page.ts'
+import { coveredByPanel } from '../panel/panel.tsx'
 import { theme } from '../theme.ts'
 import { type Camera, MAP_END, type Position } from '../view.ts'
 import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
 import { bringIntoView, fitFirst, GLOBE_END, OWN_MOVE, TILE_PIXELS } from './camera.ts'
 import { buoyFeatures, EMPTY, pointAt } from './features.ts'
-import { NARROW_PIXELS } from './first.ts'
+import { beyondOf, NARROW_PIXELS } from './first.ts'
 import {
   ARROW_IMAGE,
   ARROW_LAYERS,
@@ -61,7 +63,7 @@ const MAX_ZOOM = TRUE_ZOOM
 
 const DOT_PIXELS = 5
 /** What lies over the map. */
-const COVERS = '#live, #map-tools, #legend, #credit, #panel'
+const COVERS = '#live, #map-tools, #legend, #credit, #panel, #beyond'
 
 /**
  * Opens the map in `host`, whose data attributes hold the addresses of worker, basemap and what comes later.
@@ -83,7 +85,9 @@ export async function openMap(host: HTMLElement): Promise<void> {
   })
   map.on('moveend', (event) => {
     const { lat, lng } = map.getCenter().wrap()
-    if (!('isOwn' in event)) update({ camera: { zoom: map.getZoom(), lat, lng } })
+    if ('isOwn' in event) return
+    beyond.value = []
+    update({ camera: { zoom: map.getZoom(), lat, lng } })
   })
   await map.once('style.load')
   addImages(map)
@@ -266,7 +270,9 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   const fit = (): void => {
     // Until the visitor looks at something.
     const isFirst = view.peek().camera === null && about.peek() === ''
-    if (isFirst) fitFirst(map, shownBuoys.peek(), globe.peek())
+    if (!isFirst) return
+    fitFirst(map, shownBuoys.peek(), globe.peek())
+    beyond.value = globe.peek() ? [] : beyondView(map, shownBuoys.peek())
   }
   effect(() => {
     map.setProjection({ type: globe.value ? 'globe' : 'mercator' })
@@ -281,6 +287,8 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   let reached: string | null = null
   effect(() => {
     const isHere = about.value === '' || position.value !== null
+    // Back from a buoy, a map that the visitor has not moved shows all of them again.
+    if (about.value === '' && reached !== null && reached !== '') fit()
     if (!isHere || about.value === reached) return
     // A point is where the visitor clicked, unless it has a name or came with the address.
     const isClicked = view.peek().buoy === null && reached !== null && !placeNames.has(about.value)
@@ -295,6 +303,16 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     isNarrow.value = host.clientWidth < NARROW_PIXELS
     fit()
   }).observe(host)
+}
+
+/** The buoys that the map does not show, by the shorter way to them from its middle. */
+function beyondView(map: MapView, all: readonly Position[]): ReturnType<typeof beyondOf> {
+  const { clientWidth: width, clientHeight: height } = map.getContainer()
+  const middle = map.getCenter().lng
+  const points = all.map(({ lat, lng }) =>
+    map.project([middle + ((((lng - middle + 180) % 360) + 360) % 360) - 180, lat]),
+  )
+  return beyondOf(points, { width, height: height - coveredByPanel() })
 }
 
 /** Pixels of the equator: of a globe, whose zoom depends on what is in front, to the pixel. */

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
 import { DAY_MS, directionText, isOld } from '../format.ts'
-import { texts } from '../language.ts'
+import { isolated, texts } from '../language.ts'
 import { distanceKm } from '../map/arc.ts'
 import { scaledText } from '../mine/units.ts'
 import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
@@ -214,13 +214,14 @@ export function BuoyRow(props: {
           <Chip height={reading?.significient_height ?? null} isRing={own?.virtual ?? false} />
         ) : null}
         <span class="row-name">
-          {name}
+          <bdi>{name}</bdi>
           <small>
             {point !== null
               ? texts.list.forecastAndTide
               : own === null
                 ? texts.list.noReadingSince(recently.value)
-                : `${where ?? own.source} · `}
+                : isolated(where ?? own.source)}
+            {point === null && own !== null ? ' · ' : null}
             {own === null ? null : age}
           </small>
         </span>

@@ -15,7 +15,7 @@ import { Plots } from '../charts/plots.tsx'
 import { bucketName, calendarDay, chosenZone, dayAndTime, dayTimeAndZone, UTC, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import type { NowAsked, SubjectOf } from '../page.ts'
-import { Choices, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
+import { Button, Choices, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
 import { buoys, clock, favourites, page, scalesOf, units, update } from '../store.ts'
 import { type Scales, valueText } from '../mine/units.ts'
 import { parseRange, SPANS } from '../view.ts'
@@ -234,12 +234,25 @@ export function Known({ known, answer }: SubjectOf<'known'>) {
   )
 }
 
-/** The heading says that there is no such buoy. */
+/** The heading says that there is no such buoy; a link may be older than the data. */
 function Guess({ slug }: { slug: string | undefined }) {
-  return slug === undefined ? null : (
-    <Note>
-      {texts.buoy.didYouMean} <a href={`#buoy=${slug}`}>{slug}</a>?
-    </Note>
+  return (
+    <>
+      <Note>{texts.buoy.notInData}</Note>
+      {slug === undefined ? null : (
+        <Note>
+          {texts.buoy.didYouMean} <a href={`#buoy=${slug}`}>{slug}</a>?
+        </Note>
+      )}
+      <p class="row wraps">
+        <Button
+          text={texts.buoy.showAll}
+          class="primary"
+          id="show-all"
+          onClick={() => update({ buoy: null, point: null, tab: 'now', camera: null })}
+        />
+      </p>
+    </>
   )
 }
 

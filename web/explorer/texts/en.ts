@@ -86,6 +86,9 @@ export const EN = {
     bySatellite: 'by satellite',
   },
   map: {
+    sides: { north: 'to the north', south: 'to the south', west: 'to the west', east: 'to the east' },
+    more: (count: number, side: string) => `${count} more ${side}`,
+    showAll: 'Show all buoys on the map',
     description: [
       'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the forecast at its middle.',
       'The list beside it holds the same buoys.',
@@ -215,6 +218,8 @@ export const EN = {
 
   buoy: {
     noSuch: 'No such buoy',
+    notInData: 'It is not in the data that this server has now. A link may be older than the data.',
+    showAll: 'Show all buoys on the map',
     didYouMean: 'Did you mean',
     significantHeight: 'significant height',
     from: (direction: string) => `from ${direction}`,

@@ -82,6 +82,9 @@ export const ES: Texts = {
     bySatellite: 'por satélite',
   },
   map: {
+    sides: { north: 'al norte', south: 'al sur', west: 'al oeste', east: 'al este' },
+    more: (count, side) => `${count} más ${side}`,
+    showAll: 'Mostrar todas las boyas en el mapa',
     description: [
       'Mapa de boyas. Las flechas lo mueven, más y menos cambian la escala, Intro muestra la predicción en su centro.',
       'La lista de al lado contiene las mismas boyas.',
@@ -210,6 +213,9 @@ export const ES: Texts = {
 
   buoy: {
     noSuch: 'Boya desconocida',
+    notInData:
+      'No está en los datos actuales de este servidor. Un enlace puede ser más antiguo que los datos.',
+    showAll: 'Mostrar todas las boyas en el mapa',
     didYouMean: 'Quizá quiso decir',
     significantHeight: 'altura significativa',
     from: (direction) => `del ${direction}`,

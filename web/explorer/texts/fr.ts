@@ -83,6 +83,9 @@ export const FR: Texts = {
     bySatellite: 'par satellite',
   },
   map: {
+    sides: { north: 'au nord', south: 'au sud', west: 'à l’ouest', east: 'à l’est' },
+    more: (count, side) => `${count} de plus ${side}`,
+    showAll: 'Montrer toutes les bouées sur la carte',
     description: [
       'Carte des bouées. Les flèches la déplacent, plus et moins changent l’échelle, Entrée montre la prévision en son',
       'milieu. La liste à côté contient les mêmes bouées.',
@@ -212,6 +215,9 @@ export const FR: Texts = {
 
   buoy: {
     noSuch: 'Bouée inconnue',
+    notInData:
+      'Elle n’est pas dans les données actuelles de ce serveur. Un lien peut être plus ancien que les données.',
+    showAll: 'Montrer toutes les bouées sur la carte',
     didYouMean: 'Vouliez-vous dire',
     significantHeight: 'hauteur significative',
     from: (direction) => `de ${direction}`,

@@ -81,6 +81,9 @@ export const PT: Texts = {
     bySatellite: 'por satélite',
   },
   map: {
+    sides: { north: 'a norte', south: 'a sul', west: 'a oeste', east: 'a leste' },
+    more: (count, side) => `${count} mais ${side}`,
+    showAll: 'Mostrar todas as boias no mapa',
     description: [
       'Mapa de boias. As setas movem-no, mais e menos mudam a escala, Enter mostra a previsão no seu centro.',
       'A lista ao lado contém as mesmas boias.',
@@ -208,6 +211,8 @@ export const PT: Texts = {
 
   buoy: {
     noSuch: 'Boia desconhecida',
+    notInData: 'Não está nos dados atuais deste servidor. Uma ligação pode ser mais antiga do que os dados.',
+    showAll: 'Mostrar todas as boias no mapa',
     didYouMean: 'Queria dizer',
     significantHeight: 'altura significativa',
     from: (direction) => `de ${direction}`,
