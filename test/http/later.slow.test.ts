@@ -67,6 +67,8 @@ for (const kind of SLOW_ENGINES) {
       if (path === '/throw') throw new Error('a fault')
       if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
       if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
+      if (path === '/204')
+        setTimeout(() => reply.send('204 No Content\r\nX-Served-By: test', new Uint8Array(0)), 5)
       if (path === '/nothing') setTimeout(() => reply.send(TEXT_HEAD, new Uint8Array(0)), 5)
       if (path === '/no-piece') {
         setTimeout(() => {
@@ -155,6 +157,15 @@ for (const kind of SLOW_ENGINES) {
         assert.deepEqual([head.text, head.headers['content-length']], ['', length])
         assert.equal((await ask('/at-once')).text, 'at once')
         assert.equal(last.gone, 0)
+      }
+    })
+
+    it('has no length where there is no content, and the connection goes on', async () => {
+      for (const method of ['GET', 'HEAD', 'GET']) {
+        const none = await ask('/204', { method })
+        assert.deepEqual([none.status, none.headers['content-length'], none.text], [204, undefined, ''])
+        assert.equal(none.headers['transfer-encoding'], undefined)
+        assert.equal((await ask('/at-once')).text, 'at once')
       }
     })
 

@@ -226,6 +226,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   }
 }
 
+const NO_CONTENT = 204
+
 export abstract class BaseLaterReply<Response> implements LaterReply {
   protected readonly isHead: boolean
   isOver = false
@@ -256,9 +258,11 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   begin(head: string | Uint8Array, length: number | null): void {
     if (this.isOver) return
     this.#hasBegun = true
-    this.recorded.begun(statusOf(head))
-    if (this.isHead) this.#over()
-    this.sendHead(head, length)
+    const status = statusOf(head)
+    this.recorded.begun(status)
+    const isNoContent = status === NO_CONTENT
+    if (this.isHead || isNoContent) this.#over()
+    this.sendHead(head, isNoContent ? null : length, isNoContent)
   }
 
   write(bytes: Uint8Array): boolean {
@@ -295,8 +299,11 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.recorded.ended(this.#bytes)
   }
 
-  /** All of it on a reply to HEAD, else it may go out with the first bytes. `length`: null for a stream. */
-  protected abstract sendHead(head: string | Uint8Array, length: number | null): void
+  /**
+   * All of it on a reply to HEAD and where there is no content, which has no length either (RFC 9110, 8.6),
+   * else it may go out with the first bytes. `length`: null for a stream.
+   */
+  protected abstract sendHead(head: string | Uint8Array, length: number | null, isNoContent: boolean): void
   /** @returns whether all is out, and there is room for more */
   protected abstract offer(bytes: Uint8Array): boolean
   protected abstract offerAgain(): Retried

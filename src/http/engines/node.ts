@@ -221,11 +221,11 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     response.on('drain', () => this.room())
   }
 
-  protected sendHead(head: string | Uint8Array, length: number | null): void {
-    const isStream = length === null && !this.isHead
+  protected sendHead(head: string | Uint8Array, length: number | null, isNoContent: boolean): void {
+    const isStream = length === null && !this.isHead && !isNoContent
     writeHead(this.response, head, length, isStream || this.exchange.isDraining)
     if (!isStream) this.response.socket?.setTimeout(TIMEOUT_MS)
-    if (this.isHead) this.response.end()
+    if (this.isHead || isNoContent) this.response.end()
   }
 
   protected offer(bytes: Uint8Array): boolean {

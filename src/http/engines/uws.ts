@@ -252,17 +252,18 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     setImmediate(() => this.destroy())
   }
 
-  protected sendHead(head: string | Uint8Array, length: number | null): void {
+  protected sendHead(head: string | Uint8Array, length: number | null, isNoContent: boolean): void {
     this.length = length
-    const isLast = length === null || this.#isLast || this.exchange.isDraining
+    const isStream = length === null && !isNoContent
+    const isLast = isStream || this.#isLast || this.exchange.isDraining
     this.#head = isLast ? withClosing(head) : headText(head)
-    if (!this.isHead) return
+    if (!this.isHead && !isNoContent) return
     if (isLast) {
       this.sendLast(head, length, null)
       return
     }
     this.response.cork(() => {
-      this.response.writeStatus(`${this.#head}\r\nContent-Length: ${length}`)
+      this.response.writeStatus(isNoContent ? this.#head : `${this.#head}\r\nContent-Length: ${length}`)
       this.response.endWithoutBody()
     })
     this.#done()
