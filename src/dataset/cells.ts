@@ -82,13 +82,19 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
         else writer.number(value)
       }
     }
-    case 'time':
+    case 'time': {
+      const { zone } = column
       return (writer, row) => {
         const epoch = column.value(row)
         if (Number.isNaN(epoch)) none(writer)
-        else if (isCsv) writer.plainTime(epoch)
-        else writer.timestamp(epoch)
+        else {
+          if (!isCsv) writer.quote()
+          if (zone === undefined) writer.plainTime(epoch)
+          else writer.plainLocalTime(epoch, zone.offsetAt(epoch))
+          if (!isCsv) writer.quote()
+        }
       }
+    }
     case 'text':
       return (writer, row) => {
         const text = column.value(row)

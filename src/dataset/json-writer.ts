@@ -309,13 +309,18 @@ export class JsonWriter {
    * with seconds (Liberia until 1972) is rounded to the minute and the local time with it: the same instant.
    */
   localTime(epoch: number, offset: number): void {
+    this.quote()
+    this.plainLocalTime(epoch, offset)
+    this.quote()
+  }
+
+  plainLocalTime(epoch: number, offset: number): void {
     const shift = Math.round(offset / MINUTE)
-    this.timestamp(epoch + shift * MINUTE)
-    // The offset takes the place of `Z"`.
-    this.at -= 2
+    this.plainTime(epoch + shift * MINUTE)
+    // The offset takes the place of `Z`.
+    this.at--
     this.bytes[this.at++] = shift < 0 ? DASH : PLUS
     this.#clock(Math.abs(shift))
-    this.quote()
   }
 
   /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds. */

@@ -183,7 +183,11 @@ const GROUP_ROWS = 10_000
 
 export function parquetPieces(table: Table, columns: readonly Column[], snapshot: string): Pieces {
   const rows = new TableRows(table)
-  const units = columns.flatMap(({ name, unit }) => (unit === '' ? [] : [[name, unit]]))
+  // Its times are instants, whatever the zone of texts.
+  const units = columns.flatMap(({ name, unit, kind }) => {
+    if (unit === '') return []
+    return [[name, kind === 'time' ? 'UTC' : unit]]
+  })
   const metadata = { snapshot, ...table.about, units: JSON.stringify(Object.fromEntries(units)) }
   // The writer of the piece that is being written.
   let into: JsonWriter | null = null

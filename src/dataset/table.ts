@@ -4,6 +4,7 @@
  */
 import type { JsonWriter } from './json-writer.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import type { Zone } from '../sea/zones.ts'
 
 interface Named {
   readonly name: string
@@ -23,9 +24,11 @@ export interface CodeColumn extends Named {
   value(row: number): number
 }
 
-/** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds, UTC; NaN where there is none. */
+/** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds; NaN where there is none. */
 export interface NumberColumn extends Named {
   readonly kind: 'integer' | 'number' | 'time'
+  /** Of times: the zone with the offset of which texts have them, or else UTC. */
+  readonly zone?: Zone
   /** Whether whole numbers need more than 32 bits. */
   readonly isLong?: boolean
   value(row: number): number
@@ -149,6 +152,11 @@ export const flag = (name: string, value: FlagColumn['value']): FlagColumn => {
 }
 export const word = (name: string, width: number, write: WordColumn['write']): WordColumn => {
   return { kind: 'word', name, unit: '', width, write }
+}
+
+/** A column of times as texts of a zone have them; others are as they were. */
+export function inZone(column: Column, zone: Zone): Column {
+  return column.kind === 'time' && !zone.isUtc ? { ...column, zone, unit: zone.name } : column
 }
 
 /** Cells of `rowOf(row)` under another name, empty at −1. One closure for all kinds is 1.3 times slower. */

@@ -4,7 +4,7 @@
  * position. What matches has to be counted, however many buoys there are: all of it is made by the thread of
  * long answers.
  */
-import { bucketParameters, buoyFilters, include, pageParameters } from '../operation/filters.ts'
+import { bucketParameters, buoyFilters, include, pageParameters, timezone } from '../operation/filters.ts'
 import { operation } from '../operation/operation.ts'
 import { choice, date, integerList, timestamp } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
@@ -20,7 +20,7 @@ export const parameters = {
   end_date: timestamp({
     description: "Last moment, included; default the snapshot's time. A date alone is its last second.",
   }),
-  date: date({ description: 'One UTC day, instead of a range.' }),
+  date: date({ description: 'One day, instead of a range.' }),
   order: choice({
     values: ['asc', 'desc'],
     default: 'desc',
@@ -29,6 +29,7 @@ export const parameters = {
   ...pageParameters(100, MAX_PER_PAGE),
   include,
   ...bucketParameters,
+  timezone,
 }
 
 export const readingsOfBuoys = operation({

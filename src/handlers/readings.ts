@@ -1,14 +1,15 @@
 /** Operation 6, `GET /buoys/{buoy_id}/readings`: pages of one buoy's readings, all at one cost. */
 import { refused } from '../operation/errors.ts'
-import { operation, refuseBackwards, requireBuoy, rowsOfPage, writePaging } from '../operation/operation.ts'
+import { operation, rangeBetween, requireBuoy, rowsOfPage, writePaging } from '../operation/operation.ts'
 import { endList, JsonWriter } from '../dataset/json-writer.ts'
-import { bucketParameters, include, pageParameters } from '../operation/filters.ts'
+import { bucketParameters, include, pageParameters, timezoneOfBuoy } from '../operation/filters.ts'
 import { choice, date, integer, type QueryOf, timestamp } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Segments } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'
-import { DAY, endOf, MINUTE } from '../sea/time.ts'
+import { MINUTE } from '../sea/time.ts'
+import { firstOf, lastOf, type Zone } from '../sea/zones.ts'
 
 export const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it: a window of three hours. */
@@ -21,7 +22,7 @@ export const parameters = {
   end_date: timestamp({
     description: 'Last moment of the range, included; a date alone is its last second.',
   }),
-  date: date({ description: 'One UTC day, instead of a range.' }),
+  date: date({ description: 'One day, instead of a range.' }),
   timestamp: integer({
     minimum: 0,
     maximum: LAST_SECOND,
@@ -40,6 +41,7 @@ export const parameters = {
   ...pageParameters(20, MAX_PER_PAGE),
   include,
   ...bucketParameters,
+  timezone: timezoneOfBuoy,
 }
 
 /** Rows of a buoy that reports every half hour, in a day. */
@@ -151,7 +153,8 @@ export const listReadings = operation({
     if (query.rows === 'all') return 'long'
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
-    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query)
+    // With `timezone` the thread of long answers makes them.
+    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query, null)
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const { from, to } = rowsOfPage(count, query.page, perPage)
     writer.literal(BUOY)
@@ -179,49 +182,54 @@ interface Positions {
   first: number
   end: number
   count: number
+  /** The ends that the request names. */
+  range: Range
   /** Epoch seconds; null where the buoy has no readings. */
   oldest: number | null
   newest: number | null
 }
 
-/** @throws ApiError 422 */
+/** @param clock that of days; null for UTC @throws ApiError 422 */
 export function positionsOf(
   readings: Segments,
   ordinal: number,
   query: QueryOf<typeof parameters>,
+  clock: Zone | null,
 ): Positions {
-  const { start, end: last } = rangeOf(query)
+  const range = rangeOf(query, clock)
+  const { start, end: last } = range
   const total = readings.count(ordinal)
   const { first, end } = readings.between(ordinal, start, last)
   return {
     first,
     end,
     count: Math.max(0, end - first),
+    range,
     oldest: start ?? (total === 0 ? null : readings.timeAt(ordinal, 0)),
     newest: last ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1)),
   }
 }
 
 /** @throws ApiError 422 when ways of asking are mixed, or the range ends before it starts. */
-function rangeOf({
-  start_date: start,
-  end_date: end,
-  date: day,
-  timestamp: moment,
-}: QueryOf<typeof parameters>): Range {
+function rangeOf(
+  { start_date: start, end_date: end, date: day, timestamp: moment }: QueryOf<typeof parameters>,
+  clock: Zone | null,
+): Range {
   const isRange = start !== undefined || end !== undefined
   if ((isRange && (day ?? moment) !== undefined) || (day !== undefined && moment !== undefined)) {
     const problem = 'does not go with another time. Allowed: start_date and end_date, date, or timestamp'
     throw refused(day === undefined ? 'timestamp' : 'date', problem, 'validation_failed')
   }
-  if (day !== undefined) return { start: day, end: day + DAY - 1 }
-  if (moment !== undefined) return { start: moment - AROUND_SECONDS, end: moment + AROUND_SECONDS }
-  const range = {
-    start: start?.epoch ?? null,
-    end: end === undefined ? null : endOf(end),
+  if (day !== undefined) {
+    const date = { epoch: day, wholeDay: true }
+    return rangeBetween(date, date, clock)
   }
-  if (range.start !== null && range.end !== null) refuseBackwards(range.start, range.end)
-  return range
+  if (moment !== undefined) return { start: moment - AROUND_SECONDS, end: moment + AROUND_SECONDS }
+  if (start !== undefined && end !== undefined) return rangeBetween(start, end, clock)
+  return {
+    start: start === undefined ? null : firstOf(start, clock),
+    end: end === undefined ? null : lastOf(end, clock),
+  }
 }
 
 /** `count` rows from `position` on, in either direction, separated by commas. The caller has made room. */

@@ -1,7 +1,7 @@
 /** Buckets of a zone's clock, and statistics of the rows in them. */
 import { lowerBound } from './bisect.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
-import { civilFromDays, DAY, daysFromCivil, HOUR } from '../sea/time.ts'
+import { DAY, HOUR, monthOf, monthStart } from '../sea/time.ts'
 import type { Zone } from '../sea/zones.ts'
 import type { Segments } from './segments.ts'
 import { circularMean, hundredths, isDirection, type Aggregation } from './statistics.ts'
@@ -11,72 +11,125 @@ const HOURS_OF_DAY = 24
 /**
  * Begins of the buckets of `days` days from day `first` on (days since 1970), and the end of the last, into
  * `into`: each bucket begins at the first instant at which the clock shows its first second or later, and
- * lasts until the next one begins. So a day may have 23 or 25 hours, an hour that is shown twice is one
- * bucket, and what the clock skips is empty.
+ * lasts until the next one begins. So a day may have 23 or 25 hours, and one that the clock skips is empty.
  *
- * @param hours of a bucket: a divisor of 24, or whole days
+ * @param length of a bucket, whole days
  * @returns the number of buckets
  */
-export function layBuckets(
-  zone: Zone,
-  first: number,
-  days: number,
-  hours: number,
-  into: Float64Array,
-): number {
-  const most = Math.max(1, hours / HOURS_OF_DAY)
+export function layDays(zone: Zone, first: number, days: number, length: number, into: Float64Array): number {
   let n = 0
   let next = zone.firstInstant(first * DAY)
   // Days that begin at midnight before this instant have 24 hours.
   let steadyUntil = -Infinity
-  for (let day = 0; day < days; day += most) {
-    const midnight = (first + day) * DAY
-    const length = Math.min(most, days - day) * DAY
+  for (let day = 0; day < days; day += length) {
+    const seconds = Math.min(length, days - day) * DAY
     const start = next
-    if (start + length < steadyUntil) next = start + length
+    if (start + seconds < steadyUntil) next = start + seconds
     else {
-      next = zone.firstInstant(midnight + length)
-      const isMidnight = next + zone.offsetAt(next) === midnight + length
+      const midnight = (first + day) * DAY + seconds
+      next = zone.firstInstant(midnight)
+      const isMidnight = next + zone.offsetAt(next) === midnight
       steadyUntil = isMidnight ? zone.steadyUntil(next) : -Infinity
     }
-    if (hours >= HOURS_OF_DAY) {
-      into[n++] = start
-      continue
-    }
-    const isPlain = start + zone.offsetAt(start) === midnight && zone.steadyUntil(start) >= next
-    for (let hour = 0; hour < HOURS_OF_DAY; hour += hours) {
-      into[n++] = isPlain ? start + hour * HOUR : zone.firstInstant(midnight + hour * HOUR)
-    }
+    into[n++] = start
   }
   into[n] = next
   return n
 }
 
+/** Where buckets of a wall clock begin, in local seconds: what it shows, counted as if it were UTC. */
+export interface ClockSteps {
+  /** The begin of the bucket that holds a local second. */
+  readonly begin: (local: number) => number
+  /** The begin of the bucket after the one that begins there. */
+  readonly next: (begin: number) => number
+}
+
+const stepsOf = (seconds: number): ClockSteps => {
+  return { begin: (local) => Math.floor(local / seconds) * seconds, next: (begin) => begin + seconds }
+}
+
+export const HOUR_STEPS = stepsOf(HOUR)
+
 /** Lengths of the buckets of a range, in hours; `1mo` is a month of the calendar. */
 export const RANGE_BUCKETS = { '1h': 1, '3h': 3, '1d': HOURS_OF_DAY, '1mo': 28 * HOURS_OF_DAY } as const
 export type RangeBucket = keyof typeof RANGE_BUCKETS
 
+const RANGE_STEPS: { readonly [bucket in RangeBucket]: ClockSteps } = {
+  '1h': HOUR_STEPS,
+  '3h': stepsOf(3 * HOUR),
+  '1d': stepsOf(DAY),
+  '1mo': {
+    begin: (local) => monthStart(monthOf(local)),
+    next: (begin) => monthStart(monthOf(begin) + 1),
+  },
+}
+
+/** Stretches of time in each of which a clock shows one bucket, ordered by bucket and then by time. */
+export interface Stretches {
+  /** First seconds, epoch. */
+  readonly from: Float64Array | number[]
+  /** The seconds after the last ones, epoch. */
+  readonly until: Float64Array | number[]
+  /** Begins of their buckets, local seconds. */
+  readonly local: Float64Array | number[]
+}
+
 /**
- * Begins of the buckets that hold the instants from `start` to `end`, and the end of the last; some may be
- * outside.
+ * Lays the time from `start` to before `end` out in the buckets of a clock. A bucket into which the clock
+ * goes back past the begin of another has several stretches, such as hours where it goes back by two of them
+ * (Troll) or at 45 minutes past (Chatham). One that is shown twice in a row has one.
+ *
+ * @returns the number of stretches
  */
-export function rangeBuckets(zone: Zone, bucket: RangeBucket, start: number, end: number): Float64Array {
-  const dayOf = (epoch: number): number => Math.floor((epoch + zone.offsetAt(epoch)) / DAY)
-  // Where the clock goes back over midnight, the new day has begun although the old one is shown again.
-  const [first, last] = [dayOf(start), dayOf(end) + 2]
-  if (bucket !== '1mo') {
-    const hours = RANGE_BUCKETS[bucket]
-    const edges = new Float64Array(((last - first) * HOURS_OF_DAY) / hours + 1)
-    layBuckets(zone, first, last - first, hours, edges)
-    return edges
+export function layStretches(
+  zone: Zone,
+  { begin, next }: ClockSteps,
+  start: number,
+  end: number,
+  into: Stretches,
+): number {
+  let n = 0
+  for (let at = start; at < end;) {
+    const offset = zone.offsetAt(at)
+    const change = Math.min(end, zone.steadyUntil(at))
+    for (let first = begin(at + offset); at < change; first = next(first)) {
+      const until = Math.min(change, next(first) - offset)
+      n = addStretch(into, n, at, until, first)
+      at = until
+    }
   }
-  const edges: number[] = []
-  const { year, month } = civilFromDays(first)
-  for (let months = year * 12 + month - 1; ; months++) {
-    const day = daysFromCivil(Math.floor(months / 12), (months % 12) + 1, 1)
-    edges.push(zone.firstInstant(day * DAY))
-    if (day >= last) return Float64Array.from(edges)
+  return n
+}
+
+/** Adds one later in time than the `n` others. @returns how many there are then */
+function addStretch(into: Stretches, n: number, start: number, end: number, bucket: number): number {
+  const { from, until, local } = into
+  let place = n
+  while (place > 0 && local[place - 1] > bucket) place--
+  if (place > 0 && local[place - 1] === bucket && until[place - 1] === start) {
+    until[place - 1] = end
+    return n
   }
+  for (const column of [from, until, local]) {
+    for (let i = n; i > place; i--) column[i] = column[i - 1]
+  }
+  from[place] = start
+  until[place] = end
+  local[place] = bucket
+  return n + 1
+}
+
+/** The buckets that hold the instants from `start` to `end`, each whole; some may be outside. */
+export function rangeStretches(zone: Zone, bucket: RangeBucket, start: number, end: number): Stretches {
+  const steps = RANGE_STEPS[bucket]
+  const bucketAt = (epoch: number): number => steps.begin(epoch + zone.offsetAt(epoch))
+  // No clock goes back by as much as a day.
+  const first = steps.begin(bucketAt(start) - DAY)
+  const last = steps.next(bucketAt(end)) + DAY
+  const stretches: Stretches = { from: [], until: [], local: [] }
+  layStretches(zone, steps, zone.firstInstant(first), zone.firstInstant(last), stretches)
+  return stretches
 }
 
 /** Rows [from, to) of one measure at ascending times (epoch seconds). */
@@ -112,6 +165,8 @@ export class Samples {
   readonly #measure: Measure
   readonly #cursors: readonly Cursor[]
   #codes = new Int32Array(64)
+  /** The cursors are at the first rows from then on, epoch seconds. */
+  #at = -Infinity
 
   /** @param lists ascending in time, each over its segments; a bucket takes the samples of all */
   constructor(lists: readonly (readonly MeasureRows[])[], measure: Measure) {
@@ -119,17 +174,21 @@ export class Samples {
     this.#cursors = lists.map((list) => new Cursor(list))
   }
 
-  /** Moves on to the first rows at or after `start`. @returns whether any is before `end` */
+  /** Moves to the first rows at or after `start`, also back. @returns whether any is before `end` */
   seek(start: number, end: number): boolean {
     let found = 0
-    for (const cursor of this.#cursors) found += cursor.seek(start, end)
+    for (const cursor of this.#cursors) {
+      if (start < this.#at) cursor.rewind()
+      found += cursor.seek(start, end)
+    }
+    this.#at = start
     return found > 0
   }
 
-  /** Takes all samples that are left before `end`. @returns their number */
-  gather(end: number): number {
+  /** Takes all samples that are left before `end`, behind the `n` taken last. @returns how many there are */
+  gather(end: number, n = 0): number {
     const { missing } = this.#measure
-    let n = 0
+    this.#at = end
     for (const cursor of this.#cursors) {
       for (let rows = cursor.rowsBefore(end); rows > 0; rows = cursor.rowsBefore(end)) {
         if (n + rows > this.#codes.length) {
@@ -153,7 +212,7 @@ export class Samples {
   }
 }
 
-/** A position in a list of rows that only moves on. */
+/** A position in a list of rows. */
 class Cursor {
   readonly #list: readonly MeasureRows[]
   #segment = 0
@@ -162,6 +221,11 @@ class Cursor {
   constructor(list: readonly MeasureRows[]) {
     this.#list = list
     this.#row = list[0]?.from ?? 0
+  }
+
+  rewind(): void {
+    this.#segment = 0
+    this.#row = this.#list[0]?.from ?? 0
   }
 
   /** Moves on to the first row at or after `start`; returns 1 if it is before `end`, else 0. */

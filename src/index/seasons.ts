@@ -3,9 +3,17 @@
  * (`buckets.ts`).
  */
 import { type Aggregates, type DayValues, yearDays } from './day-aggregates.ts'
-import { layBuckets, type MeasureRows, rowsWithin, Samples } from './buckets.ts'
+import {
+  HOUR_STEPS,
+  layDays,
+  layStretches,
+  type MeasureRows,
+  rowsWithin,
+  Samples,
+  type Stretches,
+} from './buckets.ts'
 import type { Measure } from '../sea/columns.ts'
-import { daysFromCivil, civilFromDays, DAY, daysInMonth, isLeapYear } from '../sea/time.ts'
+import { daysFromCivil, civilFromDays, DAY, daysInMonth, HOUR, isLeapYear } from '../sea/time.ts'
 import type { Aggregation } from './statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 
@@ -94,8 +102,19 @@ export interface SeriesYear {
   readonly complete: boolean
 }
 
-/** Lengths of buckets. */
-const HOURS: { readonly [bucket in Bucket]: number } = { hour: 1, day: HOURS_OF_DAY, week: 7 * HOURS_OF_DAY }
+const DAYS_OF_WEEK = 7
+/** Of a season. */
+const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
+  hour: DAYS_OF_LEAP_YEAR * HOURS_OF_DAY,
+  day: DAYS_OF_LEAP_YEAR,
+  week: Math.ceil(DAYS_OF_LEAP_YEAR / DAYS_OF_WEEK),
+}
+/** Hours around a season's, where a clock goes back over midnight. */
+const HOURS_AROUND = 3
+/** Stretches of hours that are shown again, or around the season's. */
+const MORE_STRETCHES = 64
+/** In place of the ordinal of an hour that is not in the season. */
+const OUTSIDE = 0
 
 /** Whether the days of a season are known, so that it costs no pass over its rows. */
 function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
@@ -118,7 +137,7 @@ export function isShort(query: SeriesQuery, lists: SeriesLists): boolean {
       const { start, end } = seasonSpan(query.zone, query.dates, year)
       const read = lists().reduce((sum, list) => sum + rowsWithin(list, start, end), 0)
       rows += read
-      points += Math.min(read, mostBuckets(query.bucket))
+      points += Math.min(read, MOST_BUCKETS[query.bucket])
     }
     if (rows > MOST_ROWS_AT_ONCE || points > MOST_POINTS_AT_ONCE) return false
   }
@@ -137,10 +156,6 @@ function knownPoints({ known, dates }: SeriesQuery, year: number): number {
   return points
 }
 
-function mostBuckets(bucket: Bucket): number {
-  return Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[bucket])
-}
-
 /** The current season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
 export class Series {
   length = 0
@@ -152,11 +167,12 @@ export class Series {
   readonly #query: SeriesQuery
   readonly #lists: SeriesLists
   #opened: Samples | null = null
-  /** Bucket i of the season is [#edges[i], #edges[i + 1]), with the ordinal `#ordinals[i]`. */
-  readonly #edges: Float64Array
+  /** Of the season's buckets: those with the same ordinal are one, and next to each other. */
+  readonly #stretches: Stretches
   readonly #ordinals: Uint16Array
-  #buckets = 0
-  readonly #bucket: Uint16Array
+  #laid = 0
+  /** The first stretch of each point. */
+  readonly #first: Uint16Array
   readonly #days: DayValues = {
     value: new Int32Array(DAYS_OF_LEAP_YEAR),
     count: new Int32Array(DAYS_OF_LEAP_YEAR),
@@ -165,10 +181,14 @@ export class Series {
   constructor(query: SeriesQuery, lists: SeriesLists) {
     this.#query = query
     this.#lists = lists
-    const most = mostBuckets(query.bucket)
-    this.#edges = new Float64Array(most + 1)
+    const isHourly = query.bucket === 'hour'
+    const most = MOST_BUCKETS[query.bucket] + (isHourly ? MORE_STRETCHES : 0)
+    const column = (): Float64Array => new Float64Array(most + 1)
+    const edges = column()
+    // A day or week lasts until the next one begins.
+    this.#stretches = { from: edges, until: isHourly ? column() : edges.subarray(1), local: column() }
     this.#ordinals = new Uint16Array(most)
-    this.#bucket = new Uint16Array(most)
+    this.#first = new Uint16Array(most)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
   }
@@ -183,8 +203,9 @@ export class Series {
    * the day with ordinal d is 24 (d − 1) + h + 1; weeks count from the season's start.
    */
   bucket(point: number): { start: number; end: number; ordinal: number } {
-    const i = this.#bucket[point]
-    return { start: this.#edges[i], end: this.#edges[i + 1] - 1, ordinal: this.#ordinals[i] }
+    const first = this.#first[point]
+    const { from, until } = this.#stretches
+    return { start: from[first], end: until[this.#after(first) - 1] - 1, ordinal: this.#ordinals[first] }
   }
 
   /** Works out the season of `year`, later than that of the last call. */
@@ -201,15 +222,32 @@ export class Series {
     const samples = this.#samples
     if (!samples.seek(start, end)) return
     this.#layOut(year)
-    for (let i = 0; i < this.#buckets; i++) {
-      const count = samples.gather(this.#edges[i + 1])
-      if (count > 0) this.#add(i, count, samples.statistic(count, this.#query.aggregation))
+    const { from, until } = this.#stretches
+    let at = start
+    for (let first = 0, after = 0; first < this.#laid; first = after) {
+      after = this.#after(first)
+      if (this.#ordinals[first] === OUTSIDE) continue
+      let count = 0
+      for (let i = first; i < after; i++) {
+        if (from[i] !== at) samples.seek(from[i], until[i])
+        at = until[i]
+        count = samples.gather(at, count)
+      }
+      if (count > 0) this.#add(first, count, samples.statistic(count, this.#query.aggregation))
     }
   }
 
-  #add(bucket: number, samples: number, value: number): void {
+  /** The stretch after the last one of the bucket that begins with `first`. */
+  #after(first: number): number {
+    let after = first + 1
+    while (after < this.#laid && this.#ordinals[after] === this.#ordinals[first]) after++
+    return after
+  }
+
+  /** @param first stretch of its bucket */
+  #add(first: number, samples: number, value: number): void {
     const point = this.length++
-    this.#bucket[point] = bucket
+    this.#first[point] = first
     this.count[point] = samples
     this.value[point] = value
   }
@@ -259,13 +297,23 @@ export class Series {
   #layOut(year: number): void {
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
-    const hours = HOURS[bucket]
-    this.#buckets = layBuckets(zone, first, days, hours, this.#edges)
     const leapGap = daysBeforeLeapGap(dates, year, first)
-    for (let i = 0; i < this.#buckets; i++) {
-      const day = Math.floor((i * hours) / HOURS_OF_DAY)
-      const skipped = bucket !== 'week' && day >= leapGap ? HOURS_OF_DAY / hours : 0
-      this.#ordinals[i] = i + skipped + 1
+    const ordinals = this.#ordinals
+    if (bucket !== 'hour') {
+      const length = bucket === 'week' ? DAYS_OF_WEEK : 1
+      this.#laid = layDays(zone, first, days, length, this.#stretches.from as Float64Array)
+      for (let i = 0; i < this.#laid; i++) ordinals[i] = i + (length === 1 && i >= leapGap ? 2 : 1)
+      return
+    }
+    const start = zone.firstInstant(first * DAY) - HOURS_AROUND * HOUR
+    const end = zone.firstInstant((first + days) * DAY) + HOURS_AROUND * HOUR
+    this.#laid = layStretches(zone, HOUR_STEPS, start, end, this.#stretches)
+    const { local } = this.#stretches
+    for (let i = 0; i < this.#laid; i++) {
+      const hour = local[i] / HOUR - first * HOURS_OF_DAY
+      const skipped = hour >= leapGap * HOURS_OF_DAY ? HOURS_OF_DAY : 0
+      const isInside = hour >= 0 && hour < days * HOURS_OF_DAY
+      ordinals[i] = isInside ? hour + skipped + 1 : OUTSIDE
     }
   }
 }

@@ -1,14 +1,20 @@
 /** Readings in buckets of a clock: a row for each bucket in which a buoy has any. */
-import { RANGE_BUCKETS, type RangeBucket, rangeBuckets, rowsOf, Samples } from '../index/buckets.ts'
-import { partitionPoint } from '../index/bisect.ts'
+import {
+  RANGE_BUCKETS,
+  type RangeBucket,
+  rangeStretches,
+  rowsOf,
+  Samples,
+  type Stretches,
+} from '../index/buckets.ts'
 import type { Segments } from '../index/segments.ts'
 import { type Aggregation, isDirection, NO_VALUE } from '../index/statistics.ts'
 import { extraMeasures, WIRE_NAMES } from '../dataset/reading-json.ts'
-import { type Column, integer, number, time } from '../dataset/table.ts'
+import { type Column, flag, integer, number, time, word } from '../dataset/table.ts'
 import { refused } from '../operation/errors.ts'
 import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
-import { HOUR } from '../sea/time.ts'
-import type { Zone } from '../sea/zones.ts'
+import { HOUR, timestampText } from '../sea/time.ts'
+import { UTC, type Zone } from '../sea/zones.ts'
 
 /** Of a buoy: ten years of days. */
 const MOST_BUCKETS = 3660
@@ -31,19 +37,23 @@ export interface Span {
 
 /** Its rows are the buckets that have readings. */
 export interface BucketSpan extends Span {
-  /** Epoch seconds, by row. */
-  readonly starts: Float64Array
-  readonly ends: Float64Array
+  /** The clock's buckets, which the spans of all buoys share. */
+  readonly stretches: Stretches
+  /** By row: the first stretch of its bucket, and its readings. */
+  readonly stretch: Uint32Array
   readonly counts: Uint32Array
 }
 
 export interface BucketsAsked {
   readonly bucket: RangeBucket
   readonly aggregation: 'mean' | 'max' | 'min' | 'median'
-  readonly zone: Zone
+  /** Null: UTC, and buckets say neither their label nor whether they are partial. */
+  readonly zone: Zone | null
   /** Both included, epoch seconds. */
   readonly start: number
   readonly end: number
+  /** Where the request cuts buckets, the ends that it names; others are infinite. */
+  readonly cut: { readonly start: number; readonly end: number }
 }
 
 /**
@@ -57,27 +67,74 @@ export function bucketSpans(readings: Segments, spans: readonly Span[], asked: B
     const allowed = `up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`
     throw refused('bucket', `makes too many rows. Allowed: ${allowed}`, 'validation_failed')
   }
-  const edges = spans.length === 0 ? new Float64Array(0) : rangeBuckets(zone, bucket, start, end)
+  if (spans.length === 0) return []
+  const stretches = rangeStretches(zone ?? UTC, bucket, start, end)
+  const { from, until, local } = stretches
   return spans.map(({ ordinal, first, end: behind }) => {
-    const [starts, ends, counts]: number[][] = [[], [], []]
-    for (let position = first; position < behind;) {
-      const epoch = readings.timeAt(ordinal, position)
-      const next = partitionPoint(0, edges.length, (i) => edges[i] <= epoch)
-      const until = Math.min(behind, readings.positionOf(ordinal, edges[next]))
-      starts.push(edges[next - 1])
-      ends.push(edges[next])
-      counts.push(until - position)
-      position = until
+    const oldest = readings.timeAt(ordinal, first)
+    const newest = readings.timeAt(ordinal, behind - 1)
+    const stretch: number[] = []
+    const counts: number[] = []
+    for (let i = 0; i < from.length; i++) {
+      if (until[i] <= oldest || from[i] > newest) continue
+      const within = readings.between(ordinal, Math.max(from[i], oldest), Math.min(until[i] - 1, newest))
+      const count = within.end - within.first
+      if (count === 0) continue
+      const begin = firstStretch(local, i)
+      if (stretch.at(-1) === begin) counts[counts.length - 1] += count
+      else {
+        stretch.push(begin)
+        counts.push(count)
+      }
     }
     return {
       ordinal,
       first: 0,
-      end: starts.length,
-      starts: Float64Array.from(starts),
-      ends: Float64Array.from(ends),
+      end: stretch.length,
+      stretches,
+      stretch: Uint32Array.from(stretch),
       counts: Uint32Array.from(counts),
     }
   })
+}
+
+/** The first stretch of the bucket that has stretch `i`. */
+function firstStretch(local: Stretches['local'], i: number): number {
+  let first = i
+  while (first > 0 && local[first - 1] === local[i]) first--
+  return first
+}
+
+/** The last one of the bucket that has stretch `i`. */
+function lastStretch(local: Stretches['local'], i: number): number {
+  let last = i
+  while (local[last + 1] === local[i]) last++
+  return last
+}
+
+/** Characters of `2026-10-25 05:00` that a label has. */
+const LABEL_LENGTHS: { readonly [bucket in RangeBucket]: number } = {
+  '1h': 16,
+  '3h': 16,
+  '1d': 10,
+  '1mo': 7,
+}
+
+/** What the zone's clock shows at the begin of a bucket, as its label, and whether the range cuts it. */
+function clockColumns(cursor: { readonly span: BucketSpan }, { bucket, cut }: BucketsAsked): Column[] {
+  const isPartial = (row: number): boolean => {
+    const { stretches, stretch } = cursor.span
+    const last = lastStretch(stretches.local, stretch[row])
+    return stretches.from[stretch[row]] < cut.start || stretches.until[last] - 1 > cut.end
+  }
+  const length = LABEL_LENGTHS[bucket]
+  return [
+    word('label', length, (writer, row) => {
+      const { stretches, stretch } = cursor.span
+      writer.text(timestampText(stretches.local[stretch[row]]).replace('T', ' ').slice(0, length))
+    }),
+    { ...flag('partial', isPartial), isLeftOut: (row) => !isPartial(row) },
+  ]
 }
 
 /** Columns of the buckets of `cursor`; values are worked out at their first reading. */
@@ -100,7 +157,8 @@ export function bucketColumns(
     return number(WIRE_NAMES[name], value, measure.unit)
   }
   return [
-    time('time', (row) => cursor.span.starts[row]),
+    time('time', (row) => cursor.span.stretches.from[cursor.span.stretch[row]]),
+    ...(asked.zone === null ? [] : clockColumns(cursor, asked)),
     ...[...USUAL, ...extraMeasures(included)].map(measured),
     integer('sample_count', (row) => cursor.span.counts[row]),
   ]
@@ -116,16 +174,21 @@ const STATISTICS: { readonly [aggregation in BucketsAsked['aggregation']]: Aggre
 /** By row of `span`, from its first to its last: hundredths of the unit, whole degrees, or `NO_VALUE`. */
 function statisticsOf(
   readings: Segments,
-  { ordinal, first, end: behind, starts, ends }: BucketSpan,
+  { ordinal, first, end: behind, stretches, stretch }: BucketSpan,
   { aggregation, start, end }: BucketsAsked,
   measure: Measure,
 ): Int32Array {
   const samples = new Samples([rowsOf(readings, ordinal, measure)], measure)
   const values = new Int32Array(behind).fill(NO_VALUE)
+  const { from, until, local } = stretches
   for (let row = first; row < behind; row++) {
-    const until = Math.min(ends[row], Math.floor(end) + 1)
-    samples.seek(Math.max(starts[row], Math.ceil(start)), until)
-    const count = samples.gather(until)
+    const last = lastStretch(local, stretch[row])
+    let count = 0
+    for (let i = stretch[row]; i <= last; i++) {
+      const stop = Math.min(until[i], Math.floor(end) + 1)
+      samples.seek(Math.max(from[i], Math.ceil(start)), stop)
+      count = samples.gather(stop, count)
+    }
     if (count > 0) values[row] = samples.statistic(count, STATISTICS[aggregation])
   }
   return values

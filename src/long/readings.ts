@@ -8,14 +8,14 @@ import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readi
 import { type bucketParameters, matchingBuoys } from '../operation/filters.ts'
 import { buoyBeside, buoyPlace, catalogMembers, readingsAbout } from '../dataset/buoy-table.ts'
 import { refused } from '../operation/errors.ts'
-import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
+import { rangeBetween, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 import { csvReadings } from '../dataset/reading-csv.ts'
 import { monthRuns, readingColumns } from '../dataset/reading-table.ts'
-import type { Column, Table } from '../dataset/table.ts'
-import { DAY, endOf, timestampText } from '../sea/time.ts'
-import { zone } from '../sea/zones.ts'
-import { bucketColumns, type BucketSpan, bucketSpans, type Span } from './buckets.ts'
+import { type Column, inZone, type Table } from '../dataset/table.ts'
+import { dateText, DAY, timestampText } from '../sea/time.ts'
+import { lastOf, UTC, zone, type Zone } from '../sea/zones.ts'
+import { bucketColumns, type BucketsAsked, type BucketSpan, bucketSpans, type Span } from './buckets.ts'
 import { mergedRows } from '../index/merged-rows.ts'
 import type { Segments } from '../index/segments.ts'
 import type { MakeRequest } from './maker.ts'
@@ -27,10 +27,8 @@ type Query = QueryOf<typeof bucketParameters> & {
 }
 
 /** Readings of some buoys between two moments, both included, epoch seconds. */
-interface Range {
+interface Range extends Pick<BucketsAsked, 'start' | 'end' | 'cut' | 'zone'> {
   readonly spans: readonly Span[]
-  readonly start: number
-  readonly end: number
 }
 
 /** The requested rows, those of `readings`, and the cursor at which columns of readings read. */
@@ -43,9 +41,9 @@ function rowsOf(
   perPage: number,
 ) {
   const { catalog } = dataset
-  const { bucket, aggregation, timezone = zone('UTC')!, include } = query
+  const { bucket, aggregation, include } = query
   const isAscending = query.order === 'asc'
-  const asked = bucket === undefined ? null : { ...range, bucket, aggregation, zone: timezone }
+  const asked = bucket === undefined ? null : { ...range, bucket, aggregation }
   const spans: readonly Span[] = asked === null ? range.spans : bucketSpans(readings, range.spans, asked)
   const count = spans.reduce((sum, { first, end }) => sum + end - first, 0)
   const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
@@ -74,13 +72,19 @@ function rowsOf(
       },
     ]
   })
+  const columns =
+    asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include)
+  const { zone: clock } = range
   return {
     cursor,
     ordinals,
-    columns:
-      asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include),
+    columns: clock === null ? columns : columns.map((column) => inZone(column, clock)),
     beside: buoyBeside(dataset, () => cursor.ordinal, false),
-    list: asked === null ? { key: 'readings', none: '' } : { key: 'buckets', none: '"readings":[],' },
+    list: {
+      key: asked === null ? 'readings' : 'buckets',
+      before: clock === null ? '' : `"timezone":${JSON.stringify(clock.name)},`,
+      none: asked === null ? '' : '"readings":[],',
+    },
     table: {
       runs,
       about: readingsAbout(dataset, ordinals),
@@ -113,13 +117,17 @@ export function readingsTable({
   const hasReadings = dataset.readings.count(ordinal) > 0
   const rows =
     hasWeather && hasReadings ? mergedRows([dataset.readings, dataset.weather], ordinal) : dataset.readings
-  const { first, end, oldest, newest } = positionsOf(rows, ordinal, query)
+  const { timezone = null } = query
+  const clock = timezone === 'auto' ? zone(catalog.timezones[ordinal])! : timezone
+  const positions = positionsOf(rows, ordinal, query, clock)
+  const { first, end, oldest, newest, range: named } = positions
   const spans = first < end ? [{ ordinal, first, end }] : []
-  const range = { spans, start: oldest ?? 0, end: newest ?? 0 }
+  const cut = { start: named.start ?? -Infinity, end: named.end ?? Infinity }
+  const range = { spans, start: oldest ?? 0, end: newest ?? 0, cut, zone: clock }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const made = rowsOf(dataset, rows, query, range, isWhole, perPage)
   const { cursor, columns, beside, table } = made
-  const list = hasWeather ? ALL_ROWS : made.list
+  const list = hasWeather ? { ...made.list, ...ALL_ROWS } : made.list
   const { lat, lng, id, names } = catalog
   const common = [lat[ordinal], lng[ordinal], id[ordinal], csvText(names[ordinal])].join()
   const start = timeText(oldest)
@@ -130,21 +138,23 @@ export function readingsTable({
     // It writes the usual members of readings and no others.
     ...(query.include === undefined &&
       query.bucket === undefined &&
+      clock === null &&
       !hasWeather && { bulk: csvReadings(cursor, common) }),
     about: { buoy: catalog.slugs[ordinal], ...table.about },
-    name: [catalog.slugs[ordinal], list.key, start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
-      .filter((part) => part !== '')
-      .join('_'),
+    name: [catalog.slugs[ordinal], list.key, ...datesOf([oldest, newest], clock)].join('_'),
     list: {
       key: list.key,
-      before: `"buoy":${summaryText(view, ordinal)},${list.none}`,
+      before: `"buoy":${summaryText(view, ordinal)},${list.before}${list.none}`,
       after: `,"count":${table.total}`,
       meta: `"date_range":${JSON.stringify({ start: start || null, end: stop || null })},`,
     },
   }
 }
 
-const DATE_LENGTH = 10
+/** The dates of times, for the name of a file. */
+function datesOf(times: readonly (number | null)[], clock: Zone | null): string[] {
+  return times.flatMap((epoch) => (epoch === null ? [] : dateText(epoch + (clock ?? UTC).offsetAt(epoch))))
+}
 
 /** A time as text; '' where there is none. */
 const timeText = (epoch: number | null): string => (epoch === null ? '' : timestampText(Math.floor(epoch)))
@@ -168,10 +178,10 @@ export function readingsOfBuoysTable({ view, query, isWhole }: MakeRequest<typeo
   return {
     ...table,
     columns: [...columns, ...beside.map(inJson)],
-    name: [list.key, start.slice(0, DATE_LENGTH), end.slice(0, DATE_LENGTH)].join('_'),
+    name: [list.key, ...datesOf([found.start, found.end], found.zone)].join('_'),
     list: {
       key: list.key,
-      before: `"buoys":${buoysText(dataset, ordinals)},${list.none}`,
+      before: `"buoys":${buoysText(dataset, ordinals)},${list.before}${list.none}`,
       after: `,"count":${table.total},"missing_ids":[${found.missing.join()}]`,
       meta: `"date_range":${JSON.stringify({ start, end })},`,
     },
@@ -192,13 +202,13 @@ function inJson(column: Column): Column {
 
 /** @throws ApiError 400 when a day and a range are given, 422 when the range ends before it starts */
 function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
-  const { ids, start_date: from, end_date: to, date: day } = query
+  const { ids, start_date: from, end_date: to, date: day, timezone: clock = null } = query
   if (day !== undefined && (from ?? to) !== undefined)
     throw refused('date', 'does not go with start_date and end_date. Allowed: a range or a date')
-  const last = to === undefined ? dataset.asOf : endOf(to)
-  const end = day !== undefined ? day + DAY - 1 : last
-  const start = day ?? from?.epoch ?? end - DAY
-  refuseBackwards(start, end)
+  const date = day === undefined ? undefined : { epoch: day, wholeDay: true }
+  const stop = date ?? to ?? { epoch: dataset.asOf, wholeDay: false }
+  const begin = date ?? from ?? { epoch: lastOf(stop, clock) - DAY, wholeDay: false }
+  const { start, end } = rangeBetween(begin, stop, clock)
   const { readings, catalog } = dataset
   const matching = Array.from(matchingBuoys(dataset, query, false)).sort((a, b) => a - b)
   const asked = new Map((ids ?? []).map((id) => [id, findId(catalog.id, id)]))
@@ -210,7 +220,7 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
     if (span.first < span.end) spans.push(span)
   }
   const missing = [...asked].filter(([, ordinal]) => ordinal === -1).map(([id]) => id)
-  return { spans, start, end, missing }
+  return { spans, start, end, cut: { start, end }, zone: clock, missing }
 }
 
 /** The parts of `spans` that hold the rows `from` to before `to` of all. */

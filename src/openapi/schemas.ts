@@ -54,8 +54,10 @@ function object(description: string, properties: Properties): Schema {
   return { type: 'object', required, properties, description }
 }
 
-/** Times in answers are UTC in whole seconds. */
-const time = (description: string): Schema => text(`${description}, UTC.`, { format: 'date-time' })
+/** Times in answers are in whole seconds, UTC unless a zone was asked for. */
+const time = (description: string, more = ''): Schema =>
+  text(`${description}, UTC${more}.`, { format: 'date-time' })
+const OR_LOCAL = ', or with the offset of `timezone`'
 const localTime = (description: string): Schema =>
   text(`${description}, with the offset of the series' time zone.`, { format: 'date-time' })
 const height = (description: string): Schema => measure('m', description, { minimum: 0 })
@@ -94,7 +96,7 @@ const measured = {
       'Significant wave period (Candhis: TH13D). The dominant or peak period where a network has no other',
     ),
   ),
-  time: time('When the waves were measured'),
+  time: time('When the waves were measured', OR_LOCAL),
   water_temperature: orNull(measure('°C', 'Temperature of the water')),
   direction: orNull(degrees('Direction the waves come from')),
 }
@@ -281,7 +283,13 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'The readings of a bucket, by `aggregation`; directions by their circular mean, in whole degrees.',
     {
       ...measured,
-      time: time('First second of the bucket'),
+      time: time('First second of the bucket', OR_LOCAL),
+      ...optional({
+        label: text(
+          'With `timezone`: what its clock shows then, `2026-10-25`, `2026-10` for months, or `2026-10-25 05:00` for hours.',
+        ),
+        partial: flag('With `timezone`, where the requested range cuts the bucket.', { const: true }),
+      }),
       sample_count: count('Readings behind the values.'),
       ...optional({ ...extras, buoy_id: { ...id, description: 'In `/readings`: the buoy.' } }),
     },
@@ -737,6 +745,7 @@ const pagedMeta = (more: Properties = {}): Schema =>
   })
 
 const buckets = {
+  timezone: zoneName('With `timezone`: IANA name of the zone of days and times.'),
   buckets: list(ref('ReadingBucket'), 'With `bucket`: the buckets of this page; `readings` is empty then.'),
 }
 

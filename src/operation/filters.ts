@@ -17,6 +17,7 @@ import {
   text,
   wordSet,
   zoneName,
+  zoneOrAuto,
 } from './parameters.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
@@ -49,7 +50,7 @@ export const bucketParameters = {
     values: ['1h', '3h', '1d', '1mo'],
     synonyms: { hour: '1h', day: '1d', month: '1mo' },
     description:
-      'Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all.',
+      'Buckets in place of readings: hours, days or months of the clock of `timezone`, or of UTC, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all.',
   }),
   aggregation: choice({
     values: ['mean', 'max', 'min', 'median'],
@@ -58,8 +59,12 @@ export const bucketParameters = {
     goesWith: 'bucket',
     description: 'With `bucket`: how values become one. Directions always have their circular mean.',
   }),
-  timezone: zoneName({ description: 'With `bucket`: the clock of its buckets; default UTC.' }),
 }
+
+const LOCAL_DAYS =
+  'Dates without a time are days of this zone, and so are buckets; times of the answer have its offset. Without it all is UTC.'
+export const timezone = zoneName({ description: LOCAL_DAYS })
+export const timezoneOfBuoy = zoneOrAuto({ description: `${LOCAL_DAYS} \`auto\` is the buoy's own.` })
 
 /** Which buoys `has` and `max_age` take; null where they take all. */
 export function latestFilter(

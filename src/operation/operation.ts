@@ -6,7 +6,8 @@ import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
-import { MINUTE } from '../sea/time.ts'
+import { MINUTE, type ParsedTime } from '../sea/time.ts'
+import { firstOf, lastOf, type Zone } from '../sea/zones.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
 import type { Paging, Pieces, Table } from '../dataset/table.ts'
@@ -133,6 +134,22 @@ export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
   const problem = 'is after end_date. Allowed: a start_date that is not after end_date'
   throw refused('start_date', problem, 'validation_failed')
+}
+
+/**
+ * The first and last second of a range, epoch. A day that the clock of `zone` skips is empty.
+ * @param zone of dates without a time; null for UTC
+ * @throws ApiError 422 when the range ends before it starts
+ */
+export function rangeBetween(
+  start: ParsedTime,
+  end: ParsedTime,
+  zone: Zone | null,
+): { start: number; end: number } {
+  const range = { start: firstOf(start, zone), end: lastOf(end, zone) }
+  if (start.wholeDay && end.wholeDay) refuseBackwards(start.epoch, end.epoch)
+  else refuseBackwards(range.start, range.end)
+  return range
 }
 
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {

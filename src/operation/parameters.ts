@@ -5,7 +5,7 @@
 import type { Bounds } from '../sea/geo.ts'
 import { decimalOf, integerOf } from '../sea/numerals.ts'
 import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
-import { zone } from '../sea/zones.ts'
+import { zone, type Zone } from '../sea/zones.ts'
 
 /** A parser's result for text of another form. */
 export const MALFORMED = Symbol('malformed')
@@ -230,6 +230,17 @@ export function zoneName(options: Common) {
     wire: { type: 'string', maxLength: MAX_TEXT },
     // A "+" that was not percent-encoded arrives as a blank, which no zone's name has.
     parse: (given) => zone(given.replaceAll(' ', '+')) ?? MALFORMED,
+  })
+}
+
+/** `auto` is the zone of the buoy or place that is asked about. */
+export function zoneOrAuto(options: Common) {
+  const named = zoneName(options)
+  return declare<Zone | 'auto', Common>(options, {
+    ...named,
+    allowed: `${named.allowed}, or auto`,
+    schema: {},
+    parse: (given, now) => (given === 'auto' ? given : named.parse(given, now)),
   })
 }
 

@@ -175,6 +175,9 @@ function canonicalText(value: unknown): string {
 /** Parameters that choose the form of an answer, which every operation understands. */
 const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'bom', 'include'])
 
+/** Parameters of operations with which some write their usual JSON from a table. */
+const OF_TABLES = new Set(['include', 'bucket', 'timezone'])
+
 export const UNKNOWN = -1
 const NO_NAMES: ReadonlyMap<string, number> = new Map()
 
@@ -204,7 +207,7 @@ export class RawQuery {
         this.names.push(name)
         this.values.push(isEncoded ? decode(value) : value)
         this.ordinals.push(ordinal)
-        mayShape ||= ordinal === UNKNOWN ? SHAPING.has(name) : name === 'include' || name === 'bucket'
+        mayShape ||= ordinal === UNKNOWN ? SHAPING.has(name) : OF_TABLES.has(name)
       }
       from = end + 1
     }

@@ -78,7 +78,7 @@ export function shapeOf(
   accepted: (formats: readonly Format[]) => Format,
 ): Shape | null {
   const includes = raw.get('include') !== ''
-  const hasBuckets = raw.get('bucket') !== ''
+  const isOfTable = includes || raw.get('bucket') !== '' || raw.get('timezone') !== ''
   if (includes && !canInclude) {
     throw refused('include', 'does not apply to this operation. Allowed: on operations that answer readings')
   }
@@ -108,8 +108,8 @@ export function shapeOf(
     const others = offered.formats.filter((other) => other !== 'json')
     throw refused('fields', `does not fit this answer as JSON. Allowed: with format=${others.join(' or ')}`)
   }
-  // What `include` adds, and buckets are written from the table.
-  const isTable = offered.isList && (includes || hasBuckets)
+  // What `include` adds, buckets and local times are written from the table.
+  const isTable = offered.isList && isOfTable
   if (format === 'json' && fields === null && !byColumns && !isTable) return null
   return { format, fields, byColumns, units, hasMark, isExplicit: asked !== null }
 }

@@ -1,5 +1,5 @@
 /** Civil time of IANA zones; each keeps the offsets it asked of ICU (`Intl`), which is slow per sample. */
-import { HOUR, MINUTE } from './time.ts'
+import { DAY, endOf, HOUR, MINUTE, type ParsedTime } from './time.ts'
 
 /**
  * Zones are kept per thread, some 45 KB each. There are about 600 names; the buoys of all oceans have some 80
@@ -48,6 +48,8 @@ export function isZone(name: string): boolean {
 export class Zone {
   /** As the tz database spells it where ICU knows it, else as the caller did. */
   readonly name: string
+  /** Its times end in `Z`. */
+  readonly isUtc: boolean
   readonly #format: Intl.DateTimeFormat
   readonly #stretches: (Stretch | undefined)[]
 
@@ -56,6 +58,7 @@ export class Zone {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
     const canonical = this.#format.resolvedOptions().timeZone
     this.name = canonical.toLowerCase() === name.toLowerCase() ? canonical : name
+    this.isUtc = canonical === 'UTC'
     this.#stretches = Array.from({ length: INSTANTS / STRETCH })
   }
 
@@ -144,4 +147,16 @@ export function zone(name: string): Zone | null {
   if (kept.size >= KEPT_ZONES) kept.clear()
   kept.set(name, found)
   return found
+}
+
+export const UTC = zone('UTC')!
+
+/** The first second of a range from that time on. A date alone is a day of the zone's clock, or of UTC. */
+export function firstOf({ epoch, wholeDay }: ParsedTime, clock: Zone | null): number {
+  return wholeDay && clock !== null ? clock.firstInstant(epoch) : epoch
+}
+
+/** The last second of a range up to that time. */
+export function lastOf(time: ParsedTime, clock: Zone | null): number {
+  return time.wholeDay && clock !== null ? clock.firstInstant(time.epoch + DAY) - 1 : endOf(time)
 }

@@ -116,6 +116,71 @@ test('Parquet is read by URL: an answer whole, a file of the bulk export in rang
   assert.ok(sent() < remote.byteLength / 2, `${sent()} of ${remote.byteLength} bytes for one column`)
 })
 
+/** Readings of a summer in UTC, and the days of a zone that the API makes of them: the paths of the files. */
+async function daysOf(zone: string): Promise<[readings: string, days: string]> {
+  const season = 'start_date=2026-03-20T12:00:00Z&end_date=2026-10-31T12:00:00Z&order=asc&format=csv'
+  const local = `bucket=1d&aggregation=max&timezone=${encodeURIComponent(zone)}`
+  return [
+    await save(`${READINGS}?${season}`, 'season.csv'),
+    await save(`${READINGS}?${season}&${local}`, 'days.csv'),
+  ]
+}
+
+const DAY_ZONES =
+  'Europe/Paris America/St_Johns Antarctica/Troll Pacific/Chatham Australia/Lord_Howe Asia/Kathmandu Africa/Casablanca America/Nuuk'.split(
+    ' ',
+  )
+const SUMMER_DAYS = 226
+
+test(
+  'pandas groups readings to the same days of a zone.',
+  { skip: missingPython('pandas', 'python3-pandas') },
+  async () => {
+    const script = `
+import sys, pandas as pd
+readings, days, zone = sys.argv[1:]
+rows = pd.read_csv(readings, parse_dates=["time"])
+label = rows.time.dt.tz_convert(zone).dt.strftime("%Y-%m-%d")
+own = rows.groupby(label).significient_height.agg(["count", "max"])
+api = pd.read_csv(days).set_index("label")
+assert list(own.index) == list(api.index), "other days"
+assert (own["count"] == api.sample_count).all(), "other counts"
+assert (own["max"].round(2) == api.significient_height).all(), "other heights"
+starts = pd.to_datetime(api.time, utc=True).dt.tz_convert(zone).dt.strftime("%Y-%m-%d")
+assert (starts == api.index).all(), "other begins"
+assert list(api.index[api.partial]) == [api.index[0], api.index[-1]], "other cuts"
+print(len(api))
+`
+    for (const zone of DAY_ZONES) {
+      const days = Number(run('/usr/bin/python3', ['-c', script, ...(await daysOf(zone)), zone]))
+      assert.ok(days === SUMMER_DAYS || days === SUMMER_DAYS + 1, `${zone}: ${days}`)
+    }
+  },
+)
+
+test(
+  'R groups readings to the same days of a zone.',
+  { skip: missingTool('Rscript', 'r-base-core') },
+  async () => {
+    const script = `
+args <- commandArgs(TRUE)
+rows <- read.csv(args[1])
+times <- as.POSIXct(rows$time, format = "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")
+label <- format(times, "%Y-%m-%d", tz = args[3])
+api <- read.csv(args[2])
+counts <- table(label)
+stopifnot(identical(names(counts), api$label))
+stopifnot(all(as.integer(counts) == api$sample_count))
+stopifnot(all(round(tapply(rows$significient_height, label, max), 2) == api$significient_height))
+cat(nrow(api))
+`
+    for (const zone of DAY_ZONES) {
+      const days = Number(run('Rscript', ['-e', script, ...(await daysOf(zone)), zone]))
+      assert.ok(days === SUMMER_DAYS || days === SUMMER_DAYS + 1, `${zone}: ${days}`)
+    }
+  },
+)
+
 test(
   'pandas reads CSV with dates as the API says them.',
   { skip: missingPython('pandas', 'python3-pandas') },

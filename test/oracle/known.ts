@@ -180,7 +180,7 @@ function rowsInOrder(record: WorldBuoy, asOf: number): WorldRow[] {
 }
 
 /** Whether a text is a calendar date alone. */
-const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text)
+export const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text)
 export const dayStart = (text: string) => Date.parse(`${text}T00:00:00Z`) / 1000
 
 export function secondsOf(duration: string): number {

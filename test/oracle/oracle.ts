@@ -10,7 +10,6 @@ import {
   byCodeUnits,
   countryNames,
   DAY,
-  dayStart,
   failure,
   find,
   fold,
@@ -44,7 +43,7 @@ import {
   type Reading,
   weatherOf,
 } from './known.ts'
-import { bucketsOf, isTooMany, series } from './series.ts'
+import { bucketsOf, isTooMany, localInstant, series, zoneTime } from './series.ts'
 import { looserRanks } from './spelling.ts'
 import type { Box, Pass, World, WorldBuoy, WorldRow } from './world.ts'
 
@@ -394,12 +393,15 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
   const all: WorldRow[] = isAll
     ? [...buoy.readings, ...weatherOf(buoy)].toSorted((a, b) => a.time - b.time)
     : buoy.readings
+  const asked = parameters.get('timezone') ?? null
+  const zone = asked === 'auto' ? buoy.record.timezone : asked
+  const at = (text: string, isEnd: boolean) => localInstant(text, isEnd, asOf, zone)
   let start = all[0]?.time ?? null
   let end = all.at(-1)?.time ?? null
-  if (date !== undefined) [start, end] = [dayStart(date), dayStart(date) + DAY - 1]
+  if (date !== undefined) [start, end] = [at(date, false), at(date, true)]
   if (timestamp !== undefined) [start, end] = [Number(timestamp) - 5400, Number(timestamp) + 5400]
-  if (startText !== undefined) start = instant(startText, false, asOf)
-  if (endText !== undefined) end = instant(endText, true, asOf)
+  if (startText !== undefined) start = at(startText, false)
+  if (endText !== undefined) end = at(endText, true)
   if (startText !== undefined && endText !== undefined && start > end!) {
     return failure(422, ['start_date', 'end_date'])
   }
@@ -409,10 +411,20 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
     isTooMany(parameters.get('bucket')!, end! - start, Math.min(1, found.length))
   )
     return failure(422, ['bucket'])
-  const rows = rowsOf(buoy, found, parameters)
+  const isNamed = (date ?? timestamp) !== undefined
+  const cut = {
+    start: isNamed || startText !== undefined ? start : -Infinity,
+    end: isNamed || endText !== undefined ? end! : Infinity,
+  }
+  const rows = rowsOf(buoy, found, parameters, zone, cut)
   const { from, to, meta } = page(rows.length, parameters, 20, 100)
   return success(
-    { buoy: buoySummary(buoy), ...listOf(made(rows.slice(from, to)), parameters), count: rows.length },
+    {
+      buoy: buoySummary(buoy),
+      ...zoneOf(zone),
+      ...listOf(made(rows.slice(from, to)), parameters),
+      count: rows.length,
+    },
     {
       ...meta,
       date_range: {
@@ -424,14 +436,24 @@ function readingsList(buoys: Known[], question: Asked, { asOf }: World): Answer 
 }
 
 /** Readings of a buoy, or their buckets, in the order asked for; each is made where a page has it. */
-function rowsOf(buoy: Known, found: readonly WorldRow[], parameters: Parameters): (() => ExpectedObject)[] {
+function rowsOf(
+  buoy: Known,
+  found: readonly WorldRow[],
+  parameters: Parameters,
+  zone: string | null,
+  cut: { start: number; end: number },
+): (() => ExpectedObject)[] {
   const rows = parameters.has('bucket')
-    ? bucketsOf(found, parameters).map((row) => () => row)
-    : found.map((row) => () => fullReading(buoy, row, includedIn(parameters)))
+    ? bucketsOf(found, parameters, zone, cut).map((row) => () => row)
+    : found.map((row) => () => ({
+        ...fullReading(buoy, row, includedIn(parameters)),
+        time: zoneTime(zone, row.time),
+      }))
   return parameters.get('order') === 'asc' ? rows : rows.toReversed()
 }
 
 const made = (rows: (() => ExpectedObject)[]): ExpectedObject[] => rows.map((make) => make())
+const zoneOf = (zone: string | null): ExpectedObject => (zone === null ? {} : { timezone: zone })
 function listOf(rows: ExpectedObject[], parameters: Parameters): ExpectedObject {
   if (parameters.has('bucket')) return { readings: [], buckets: rows }
   return parameters.get('rows') === 'all' ? { readings: [], rows } : { readings: rows }
@@ -441,9 +463,11 @@ function listOf(rows: ExpectedObject[], parameters: Parameters): ExpectedObject 
 function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer {
   const [day, from, to] = ['date', 'start_date', 'end_date'].map((name) => parameters.get(name))
   if (day !== undefined && (from ?? to) !== undefined) return failure(400, ['date'])
-  const end = day === undefined ? instant(to ?? 'now', true, world.asOf) : dayStart(day) + DAY - 1
-  const begin = from === undefined ? end - DAY : instant(from, false, world.asOf)
-  const start = day === undefined ? begin : dayStart(day)
+  const zone = parameters.get('timezone') ?? null
+  if (zone === 'auto') return failure(400, ['timezone'])
+  const at = (text: string, isEnd: boolean) => localInstant(text, isEnd, world.asOf, zone)
+  const end = at(day ?? to ?? 'now', true)
+  const start = (day ?? from) === undefined ? end - DAY : at((day ?? from)!, false)
   if (start > end) return failure(422, ['start_date', 'end_date'])
   const those = filtered(buoys, parameters, world)
   if (typeof those === 'string') return failure(400, [those])
@@ -455,7 +479,7 @@ function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer
   if (parameters.has('bucket') && isTooMany(parameters.get('bucket')!, end - start, inRange.length))
     return failure(422, ['bucket'], those.unsure)
   const all = inRange.flatMap(({ buoy, found }) =>
-    rowsOf(buoy, found, parameters).map((make) => ({
+    rowsOf(buoy, found, parameters, zone, { start, end }).map((make) => ({
       buoy,
       make: () => ({ ...make(), buoy_id: buoy.id }),
     })),
@@ -468,6 +492,7 @@ function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer
         ...namedPlace(buoy),
         source: buoy.record.source,
       })),
+      ...zoneOf(zone),
       ...listOf(
         shown.map(({ make }) => make()),
         parameters,

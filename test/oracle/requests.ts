@@ -133,6 +133,7 @@ const extras = maybe('include', someOf(['wind', 'peak_period', 'swell', 'weather
 const ZONES = [
   ...'UTC Europe/Paris America/St_Johns Asia/Kathmandu Etc/GMT+5 Etc/GMT-14'.split(' '),
   ...'Africa/Casablanca Asia/Beirut America/Havana Australia/Lord_Howe'.split(' '),
+  ...'Antarctica/Troll Pacific/Chatham'.split(' '),
 ]
 const timezone = maybe('timezone', fc.constantFrom(...ZONES))
 const buckets = fc.oneof(
@@ -142,10 +143,11 @@ const buckets = fc.oneof(
     arbitrary: all(
       given('bucket', fc.constantFrom('1h', '3h', '1d', '1mo', 'hour', 'day', 'month')),
       maybe('aggregation', fc.constantFrom('mean', 'avg', 'max', 'min', 'median'), 8),
-      timezone,
     ),
   },
 )
+/** `auto` is a zone of one buoy alone. */
+const zoneOfRows = maybe('timezone', fc.constantFrom(...ZONES, 'auto'))
 
 // --- places
 
@@ -373,7 +375,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     given('timestamp', stamp),
     all(given('timestamp', stamp), given('date', times.day)),
   )
-  const rows = all(order, page, perPage, extras, buckets)
+  const rows = all(order, page, perPage, extras, buckets, zoneOfRows)
   const closest = fc
     .tuple(times.moments, fc.constantFrom(-1440, -61, 0, 0, 1, 30, 181))
     .map(([epoch, minutes]) => {

@@ -2,10 +2,13 @@
 import {
   buoySummary,
   DAY,
+  dayStart,
   extras,
   failure,
   find,
   HOUR,
+  instant,
+  isDate,
   isoTime,
   MEASURE_OF,
   numberOr,
@@ -98,6 +101,26 @@ function firstInstant(zone: string, serial: number, hour = 0): number {
   }
   return after
 }
+
+/** The last second at which the clock shows what `isIn` takes: before `next`, or after it went back. */
+function lastSecond(zone: string, isIn: (local: Local) => boolean, next: number): number {
+  const quarter = HOUR / 4
+  let last = next - 1
+  for (let at = next; at < next + 3 * HOUR; at += quarter) {
+    if (isIn(localAt(zone, at))) last = at + quarter - 1
+  }
+  return last
+}
+
+/** A moment of a range: a date alone is a day of the zone's clock, by its first second or its last. */
+export function localInstant(text: string, end: boolean, now: number, zone: string | null): number {
+  if (zone === null || !isDate(text)) return instant(text, end, now)
+  const serial = dayStart(text) / DAY
+  return end ? firstInstant(zone, serial + 1) - 1 : firstInstant(zone, serial)
+}
+
+export const zoneTime = (zone: string | null, epoch: number): string =>
+  zone === null || zone === 'UTC' ? isoTime(epoch) : offsetTime(zone, epoch)
 
 function offsetTime(zone: string, epoch: number): string {
   const offset = offsetAt(zone, epoch)
@@ -308,7 +331,11 @@ function bucketPlace(bucket: string, moment: Moment): Omit<Bucket, 'values'> {
     return {
       index: place * 24 + hour + 1,
       start: firstInstant(zone, serial, hour),
-      end: firstInstant(zone, serial, hour + 1) - 1,
+      end: lastSecond(
+        zone,
+        (local) => local.serial === serial && local.hour === hour,
+        firstInstant(zone, serial, hour + 1),
+      ),
       label: `${label(serial)} ${String(hour).padStart(2, '0')}:00`,
     }
   }
@@ -338,30 +365,61 @@ export function isTooMany(bucket: string, seconds: number, buoys: number): boole
   return most > MOST_BUCKETS || most * buoys > 100 * MOST_BUCKETS
 }
 
-/** Readings by the bucket in which the clock of the zone shows their time, oldest first. */
-export function bucketsOf(readings: readonly WorldRow[], parameters: Asked['parameters']): ExpectedObject[] {
-  const zone = parameters.get('timezone') ?? 'UTC'
-  const bucket = parameters.get('bucket')!
+interface RangeBucket {
+  serial: number
+  hour: number
+  rows: WorldRow[]
+}
+
+/**
+ * Readings by the bucket in which the clock of the zone shows their time, oldest first.
+ * @param cut ends of the range that the request names, epoch seconds
+ */
+export function bucketsOf(
+  readings: readonly WorldRow[],
+  parameters: Asked['parameters'],
+  named: string | null,
+  cut: { start: number; end: number },
+): ExpectedObject[] {
+  const zone = named ?? 'UTC'
+  const hours = BUCKET_HOURS[parameters.get('bucket')!]
   const aggregation = (parameters.get('aggregation') ?? 'mean').replace('mean', 'avg')
-  const buckets = new Map<string, { start: number; rows: WorldRow[] }>()
-  for (const reading of readings) {
-    const { serial, hour } = localAt(zone, reading.time)
+  const beginOf = ({ serial, hour }: Local): Local => {
     const { year, month } = dateOf(serial)
-    const hours = BUCKET_HOURS[bucket]
-    const day = hours > 24 ? serialOf(year, month, 1) : serial
-    const first = hours < 24 ? Math.floor(hour / hours) * hours : 0
-    const known = buckets.get(`${day} ${first}`)
-    if (known === undefined)
-      buckets.set(`${day} ${first}`, { start: firstInstant(zone, day, first), rows: [reading] })
-    else known.rows.push(reading)
+    if (hours > 24) return { serial: serialOf(year, month, 1), hour: 0 }
+    return { serial, hour: hours < 24 ? Math.floor(hour / hours) * hours : 0 }
   }
-  return [...buckets.values()].map(({ start, rows }) => {
+  const buckets = new Map<string, RangeBucket>()
+  for (const reading of readings) {
+    const { serial, hour } = beginOf(localAt(zone, reading.time))
+    const key = `${serial} ${hour}`
+    const known = buckets.get(key) ?? { serial, hour, rows: [] }
+    known.rows.push(reading)
+    buckets.set(key, known)
+  }
+  const ordered = [...buckets.values()].toSorted((a, b) => a.serial - b.serial || a.hour - b.hour)
+  return ordered.map(({ serial, hour, rows }) => {
     const of = (field: string): Expected => {
       const values = rows.flatMap((row) => row[MEASURE_OF[field]] ?? [])
       return values.length === 0 ? null : together(values, aggregation, field.endsWith('direction'))
     }
+    const start = firstInstant(zone, serial, hour)
+    const { year, month } = dateOf(serial)
+    const next =
+      hours > 24
+        ? firstInstant(zone, serialOf(year, month + 1, 1))
+        : firstInstant(zone, serial, hour + Math.min(24, hours))
+    const isIn = (local: Local): boolean => {
+      const begin = beginOf(local)
+      return begin.serial === serial && begin.hour === hour
+    }
+    const isPartial = start < cut.start || lastSecond(zone, isIn, next) > cut.end
+    const wall = isoTime(serial * DAY + hour * HOUR)
+    const label =
+      hours > 24 ? wall.slice(0, 7) : wall.slice(0, 10) + (hours < 24 ? ` ${wall.slice(11, 16)}` : '')
     return {
-      time: isoTime(start),
+      time: zoneTime(named, start),
+      ...(named !== null && { label, ...(isPartial && { partial: true }) }),
       ...Object.fromEntries(USUAL.map((field) => [field, of(field)])),
       ...extras(wordsOf(parameters.get('include')), of),
       sample_count: rows.length,
