@@ -14,6 +14,7 @@ import { getReading } from './handlers/reading.ts'
 import { listCountries, listFiles, listSatellites } from './handlers/ready.ts'
 import { listReadings } from './handlers/readings.ts'
 import { listSatellitePasses } from './handlers/satellite-passes.ts'
+import { tides } from './handlers/tides.ts'
 import { searchPlaces } from './handlers/places.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingsOfBuoys } from './handlers/readings-of-buoys.ts'
@@ -41,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   searchPlaces,
   listChanges,
   listFiles,
+  tides,
 ]
 
 export const STREAM: StreamOperation = streamEvents

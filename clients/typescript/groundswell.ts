@@ -15,7 +15,7 @@ export type Reading = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
@@ -71,7 +71,7 @@ export type ReadingOfBuoy = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
@@ -129,7 +129,7 @@ export type RowOfBuoy = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
@@ -181,12 +181,16 @@ export type ReadingBucket = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** First second of the bucket, UTC. */
+  /** First second of the bucket, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
   /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
   direction: number | null
+  /** With `timezone`: what its clock shows then, `2026-10-25`, `2026-10` for months, or `2026-10-25 05:00` for hours. */
+  label?: string
+  /** With `timezone`, where the requested range cuts the bucket. */
+  partial?: true
   /** Readings behind the values. */
   sample_count: number
   /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
@@ -265,7 +269,7 @@ export type ReadingSummary = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
@@ -317,7 +321,7 @@ export type ClosestReading = {
   maximum_height: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Temperature of the water, in °C. `null` where there is none. */
   water_temperature: number | null
@@ -894,7 +898,7 @@ export type ConditionsReading = {
   direction_degrees: number | null
   /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
-  /** When the waves were measured, UTC. */
+  /** When the waves were measured, UTC, or with the offset of `timezone`. */
   time: string
   /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   wave_energy: number | null
@@ -993,6 +997,24 @@ export type TideExtreme = {
   type: 'high' | 'low'
   /** Water level above the harbour's chart datum, in m. */
   height: number
+}
+
+/** A high or low water, as tide tables have it. */
+export type LocalTideExtreme = {
+  /** Moment of the extreme, with the offset of `timezone`. */
+  time: string
+  /** High or low water. */
+  type: 'high' | 'low'
+  /** Water level above the harbour's chart datum, in m. */
+  height: number
+}
+
+/** A harbour of which the tide is known. */
+export type Harbour = {
+  /** Name of the harbour. */
+  name: string
+  /** Distance of the harbour, in km. */
+  distance_km: number
 }
 
 /** Where the parts come from. */
@@ -1353,6 +1375,8 @@ export type ListReadingsAnswer = {
     count: number
     /** With `rows=all`: the rows of this page; `readings` is empty then. */
     rows?: RowOfBuoy[]
+    /** With `timezone`: IANA name of the zone of days and times. */
+    timezone?: string
     /** With `bucket`: the buckets of this page; `readings` is empty then. */
     buckets?: ReadingBucket[]
   }
@@ -1515,6 +1539,8 @@ export type ReadingsOfBuoysAnswer = {
     count: number
     /** Requested ids that no buoy has. */
     missing_ids: number[]
+    /** With `timezone`: IANA name of the zone of days and times. */
+    timezone?: string
     /** With `bucket`: the buckets of this page; `readings` is empty then. */
     buckets?: ReadingBucket[]
   }
@@ -1605,6 +1631,34 @@ export type ListFilesAnswer = {
     files: BulkFile[]
     /** Items in the answer. */
     count: number
+  }
+  meta: Meta
+}
+
+export type TidesAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** High and low waters of the nearest harbour within 100 km, by days of a clock. */
+  data: {
+    location: Location
+    /** IANA name of the zone of days and times. */
+    timezone: string
+    /** The first day. */
+    start: string
+    /** Days of the table. */
+    days: number
+    /** The high and low waters; empty without a harbour in reach. */
+    tides: LocalTideExtreme[]
+    /** Items in the answer. */
+    count: number
+    /** Turns of the water in that time that are no high or low water: it moved by less than 1 cm, or where the tide is small by less than 2 % of its amplitudes. */
+    left_out: number
+    /** The harbour; `null` where none is in reach. */
+    harbor: Harbour | null
+    /** Source of the harbour's constituents, with the credit that its licence requires. `null` where there is none. */
+    source: string | null
+    /** What heights are above. `null` where there is none. */
+    datum: 'chart datum' | null
   }
   meta: Meta
 }
@@ -1700,7 +1754,7 @@ export type ListReadingsParameters = {
   start_date?: string
   /** Last moment of the range, included; a date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   end_date?: string
-  /** One UTC day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
+  /** One day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
   date?: string
   /** Unix time in seconds: readings within 90 minutes of it, instead of a range. Allowed: an integer from 0 to 253402300799. */
   timestamp?: number
@@ -1714,11 +1768,11 @@ export type ListReadingsParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
-  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, or of UTC, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
   bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
   /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median, avg. Default: mean. */
   aggregation?: 'mean' | 'max' | 'min' | 'median' | 'avg'
-  /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
+  /** Dates without a time are days of this zone, and so are buckets; times of the answer have its offset. Without it all is UTC. `auto` is the buoy's own. Allowed: an IANA name such as Europe/Paris, or auto. */
   timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1902,7 +1956,7 @@ export type ReadingsOfBuoysParameters = {
   start_date?: string
   /** Last moment, included; default the snapshot's time. A date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   end_date?: string
-  /** One UTC day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
+  /** One day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
   date?: string
   /** By time within a buoy, newest first. Allowed: one of asc, desc. Default: desc. */
   order?: 'asc' | 'desc'
@@ -1912,11 +1966,11 @@ export type ReadingsOfBuoysParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
   include?: string
-  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, or of UTC, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo, hour, day, month. */
   bucket?: '1h' | '3h' | '1d' | '1mo' | 'hour' | 'day' | 'month'
   /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median, avg. Default: mean. */
   aggregation?: 'mean' | 'max' | 'min' | 'median' | 'avg'
-  /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
+  /** Dates without a time are days of this zone, and so are buckets; times of the answer have its offset. Without it all is UTC. Allowed: an IANA name such as Europe/Paris. */
   timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1948,6 +2002,26 @@ export type ListChangesParameters = {
 
 /** Parameters of `listFiles`. */
 export type ListFilesParameters = {
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `tides`. */
+export type TidesParameters = {
+  /** Latitude, decimal degrees; with `lng`. Allowed: a plain decimal number from -90 to 90. */
+  lat?: number
+  /** Longitude, decimal degrees; with `lat`. Allowed: a plain decimal number from -180 to 180. */
+  lng?: number
+  /** Id or slug of a buoy, in place of `lat` and `lng`. Allowed: text of 1 to 100 characters without control characters. */
+  buoy?: string
+  /** A named place, in place of `lat` and `lng`. Allowed: an integer from 1 to 9007199254740991. */
+  spot_id?: number
+  /** First day, or a time in it; default today on the clock of `timezone`. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  start?: string
+  /** Days to answer. Allowed: an integer from 1 to 400. Default: 7. */
+  days?: number
+  /** The clock of days and times; default the place's own, as with `auto`. Allowed: an IANA name such as Europe/Paris, or auto. */
+  timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -2212,6 +2286,15 @@ export class Groundswell {
    */
   listFiles(parameters: ListFilesParameters = {}, options: CallOptions = {}): Promise<ListFilesAnswer> {
     return this.#get('/files', parameters, options)
+  }
+
+  /**
+   * High and low waters of a place.
+   *
+   * High and low waters of a place for up to 400 days, as tide tables have them: by days of the place's clock, or of `timezone`. Name the place by `lat` and `lng`, by `buoy` (id or slug) or by `spot_id`. They are predicted from the harmonic constituents of the nearest harbour within 100 km, at the same instants as in `/forecast`. Turns of the water by less than 1 cm are left out, and `left_out` counts them. Where no harbour is in reach, `tides` is empty.
+   */
+  tides(parameters: TidesParameters = {}, options: CallOptions = {}): Promise<TidesAnswer> {
+    return this.#get('/tides', parameters, options)
   }
 
   /**

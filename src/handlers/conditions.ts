@@ -10,7 +10,7 @@ import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { operation } from '../operation/operation.ts'
+import { operation, untilNextMinute } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { integer, number, type QueryOf, timestamp, wordSet } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
@@ -60,7 +60,7 @@ export const conditions = operation({
   parameters,
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
-  perMinute: 'time',
+  holdsUntil: (_view, { time }, now) => untilNextMinute(time, now),
   answer: (view, query, _path, now) => write(view, query, now),
   tables: { formats: FORMATS, isList: false },
 })

@@ -3,29 +3,22 @@
  * waters. Reach and interpolation are those of the combined conditions (`conditions.ts`), with which it
  * agrees at every hour.
  */
-import { notFound, refused } from '../operation/errors.ts'
 import { MISSING_I16, MISSING_U16, type ForecastName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { HOUR, LAST_SECOND, timestampText } from '../sea/time.ts'
 import { UNKNOWN_MODEL } from '../index/forecast.ts'
-import type { Extreme } from '../index/tides.ts'
+import { NO_TURNS } from '../index/tides.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
 import { writeLocation } from '../dataset/location.ts'
 import type { View } from '../dataset/view.ts'
-import { integer, number, text, timestamp, type QueryOf } from '../operation/parameters.ts'
-import { operation, requireBuoy } from '../operation/operation.ts'
+import { integer, timestamp, type QueryOf } from '../operation/parameters.ts'
+import { operation, untilNextMinute } from '../operation/operation.ts'
+import { placeParameters, positionOf } from '../operation/place.ts'
 
 const MAX_HOURS = 240
 
 const parameters = {
-  lat: number({ minimum: -90, maximum: 90, description: 'Latitude, decimal degrees; with `lng`.' }),
-  lng: number({ minimum: -180, maximum: 180, description: 'Longitude, decimal degrees; with `lat`.' }),
-  buoy: text({ description: 'Id or slug of a buoy, in place of `lat` and `lng`.' }),
-  spot_id: integer({
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'A named place, in place of `lat` and `lng`.',
-  }),
+  ...placeParameters,
   start: timestamp({ description: 'First hour; default now. Minutes and seconds do not count.' }),
   hours: integer({ minimum: 1, maximum: MAX_HOURS, default: 72, description: 'Hours to answer.' }),
 }
@@ -68,7 +61,7 @@ export const forecast = operation({
   parameters,
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
-  perMinute: 'start',
+  holdsUntil: (_view, { start }, now) => untilNextMinute(start, now),
   answer(view, query, _path, now) {
     const place = placeOf(view, query)
     const start = startOf(query, now)
@@ -87,7 +80,9 @@ export const forecast = operation({
       writer.entries(of === null ? SIGNED_HUNDREDTHS : HUNDREDTHS, codes[i], 0, hours)
       writer.at--
     })
-    const tides = tidesOf(view, place, start, start + (hours - 1) * HOUR).map(({ time, high, height }) => ({
+    const { tides: harbours } = view.dataset
+    const { extremes } = harbours?.between(place.harbour, start, start + (hours - 1) * HOUR) ?? NO_TURNS
+    const tides = extremes.map(({ time, high, height }) => ({
       time: timestampText(time),
       type: high ? 'high' : 'low',
       height: Math.round(height * 100) / 100,
@@ -97,33 +92,11 @@ export const forecast = operation({
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
 })
 
-/** @throws ApiError 400 unless exactly one place is named, 404 for a buoy or spot that does not exist */
-function placeOf(view: View, { lat, lng, buoy, spot_id: spotId }: Query): Place {
-  const { catalog, forecast: points, tides, spots } = view.dataset
-  const ways = [lat ?? lng, buoy, spotId].filter((way) => way !== undefined)
-  if (ways.length !== 1 || (lat === undefined) !== (lng === undefined)) {
-    let parameter = buoy === undefined ? 'spot_id' : 'buoy'
-    if (lat === undefined) parameter = 'lat'
-    else if (lng === undefined) parameter = 'lng'
-    const problem = ways.length > 1 ? 'names a second place' : 'is missing'
-    throw refused(parameter, `${problem}. Allowed: either lat and lng, or buoy, or spot_id`)
-  }
-  let position: { lat: number; lng: number }
-  if (buoy !== undefined) {
-    const ordinal = requireBuoy(view, buoy)
-    position = { lat: catalog.lat[ordinal], lng: catalog.lng[ordinal] }
-  } else if (spotId === undefined) position = { lat: lat!, lng: lng! }
-  else {
-    const spot = spots.get(spotId)
-    if (spot === undefined) throw notFound('Spot not found')
-    position = { lat: spot.lat, lng: spot.lng }
-  }
-  return {
-    lat: position.lat,
-    lng: position.lng,
-    point: points?.nearest(position.lat, position.lng) ?? -1,
-    harbour: tides?.nearest(position.lat, position.lng) ?? -1,
-  }
+/** @throws ApiError as `positionOf` */
+function placeOf(view: View, query: Query): Place {
+  const { forecast: points, tides } = view.dataset
+  const { lat, lng } = positionOf(view, query)
+  return { lat, lng, point: points?.nearest(lat, lng) ?? -1, harbour: tides?.nearest(lat, lng) ?? -1 }
 }
 
 /** The full hour, epoch seconds, as far as 32 bits hold the last one. */
@@ -155,17 +128,6 @@ function hourlyCodes(
     }
     return codes
   })
-}
-
-/** The high and low waters from the first hour to the last. */
-function tidesOf({ dataset: { tides } }: View, { harbour }: Place, start: number, end: number): Extreme[] {
-  const found: Extreme[] = []
-  if (harbour === -1) return found
-  for (let time = start - 1; ; time = found.at(-1)!.time) {
-    const next = tides!.next(harbour, time)
-    if (next === null || next.time > end) return found
-    found.push(next)
-  }
 }
 
 /** Where forecast and tide come from: as in the metadata of the combined conditions, with the distances. */

@@ -47,6 +47,28 @@ const CANNOT_CHECK = new ApiError(
   1,
 )
 const NO_KEY_REFUSAL = new ApiError('unauthorized', 'API key required')
+const SEND_IT = 'Send it in the header Authorization: Bearer KEY, or as the parameter api_key=KEY'
+const WITHOUT_BEARER = new ApiError(
+  'unauthorized',
+  `API key required: Authorization came without Bearer. ${SEND_IT}`,
+)
+const OTHER_HEADER = new ApiError('unauthorized', `API key required: X-API-Key is not read. ${SEND_IT}`)
+const OTHER_PARAMETER = new ApiError(
+  'unauthorized',
+  `API key required: it came as another parameter. ${SEND_IT}`,
+)
+
+/** Parameters in which other services take a key. */
+const KEY_PARAMETERS = ['key', 'apikey', 'apiKey', 'api-key', 'token', 'access_token']
+
+/** The refusal of a request without a key, which says where one came in another form. */
+function withoutKey(exchange: Exchange, { names }: RawQuery): ApiError {
+  const authorization = exchange.header('authorization')
+  // `Bearer` alone is a key that is missing.
+  if (authorization !== '' && !/^bearer\s*$/i.test(authorization)) return WITHOUT_BEARER
+  if (exchange.header('x-api-key') !== '') return OTHER_HEADER
+  return KEY_PARAMETERS.some((name) => names.includes(name)) ? OTHER_PARAMETER : NO_KEY_REFUSAL
+}
 const BAD_KEY_REFUSAL = new ApiError('unauthorized', 'Invalid API key')
 
 /** `NO_KEY` and `BAD_KEY` take the place of a row of the key ring. */
@@ -113,7 +135,7 @@ export class Admission {
       counters.count('bad_keys')
       return clientOf({ refusal: BAD_KEY_REFUSAL, isPersonal: true })
     }
-    return clientOf({ refusal: NO_KEY_REFUSAL })
+    return clientOf({ refusal: withoutKey(exchange, query) })
   }
 
   #chargeKey(row: number, now: number): Client {

@@ -104,8 +104,8 @@ export interface KnownTarget extends Tag {
   readonly target: Target
   readonly canonical: string
   readonly kept: KeptAnswer
-  /** The minute that the answer is about; 0 for any. */
-  readonly minute: number
+  /** Epoch second until which the answer holds; 0 for ever. */
+  readonly until: number
   /** Header line that names ignored parameters. */
   readonly ignored: string
 }

@@ -30,8 +30,8 @@ export function answer(
   const kept = cache.get(canonical)
   if (kept !== undefined) {
     if (shape === null && !isPinned && !isKeyInQuery && isUsual(exchange, operation)) {
-      const { low, high, minute } = asked
-      const known = { target, canonical, kept, low, high, minute, ignored }
+      const { low, high, until } = asked
+      const known = { target, canonical, kept, low, high, until, ignored }
       cache.remember(exchange.path, exchange.query, known)
     }
     const fields = { tag: asked, lifetime, link: kept.link, encoding: null }

@@ -4,7 +4,6 @@ import { nowOf, type Operation } from '../operation/operation.ts'
 import { EtagHash, SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
-import { MINUTE, type ParsedTime } from '../sea/time.ts'
 import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
@@ -22,8 +21,8 @@ export interface Asked extends Tag {
   /** In another form than that, the query names a page or its size. */
   readonly isPaged: boolean
   readonly language: Language
-  /** The minute that the answer is about; 0 for any. */
-  readonly minute: number
+  /** Epoch second until which the answer holds; 0 for ever. */
+  readonly until: number
 }
 
 const formatsByHeader = new Map<readonly Format[], Preference<Format>>()
@@ -43,19 +42,13 @@ export function readAsked(
   const relativeTo = nowOf(operation, served.view!, now)
   const query = reader.read(texts, tag.begin().add(index), relativeTo, raw.names)
   const language = languageOf(operation, query, exchange)
-  const minute = isOfMinute(operation, query) ? Math.floor(now / MINUTE) : 0
+  const until = operation.holdsUntil?.(served.view!, query, now) ?? 0
   for (const argument of path) tag.add(argument)
-  tag.add(minute)
+  tag.add(until)
   if (operation.language === true) tag.add(language)
   if (shape !== null) tag.add(formOf(shape, isPaged))
   const { low, high } = tag
-  return { target, path, texts, query, shape, isPaged, language, minute, low, high }
-}
-
-function isOfMinute({ perMinute }: Operation, query: Asked['query']): boolean {
-  if (perMinute === undefined) return false
-  const time = query[perMinute] as ParsedTime | undefined
-  return time === undefined || time.moves === true
+  return { target, path, texts, query, shape, isPaged, language, until, low, high }
 }
 
 /** One text for all requests with the same answer of a snapshot. */
@@ -67,10 +60,10 @@ export function canonicalOf({
   shape,
   isPaged,
   language,
-  minute,
+  until,
 }: Asked): string {
   const form = shape === null ? '' : formOf(shape, isPaged)
-  const canonical = [operation.name, ...path, reader.canonical(query), minute, language, form].join(SEPARATOR)
+  const canonical = [operation.name, ...path, reader.canonical(query), until, language, form].join(SEPARATOR)
   // `Link` repeats the words of the query.
   return 'page' in operation.parameters ? canonical + SEPARATOR + texts.join(SEPARATOR) : canonical
 }

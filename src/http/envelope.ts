@@ -7,7 +7,7 @@ import { Literal } from '../dataset/literals.ts'
 import { META, PRELUDE_BYTES } from '../operation/operation.ts'
 import type { Paging, Pieces } from '../dataset/table.ts'
 import type { View } from '../dataset/view.ts'
-import { MINUTE, timestampText } from '../sea/time.ts'
+import { timestampText } from '../sea/time.ts'
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
 const SNAPSHOT = new Literal('"snapshot":"')
@@ -99,15 +99,15 @@ export class Moments {
   }
 
   /**
-   * Seconds that an answer may be kept. `minute`: the one that it is about, as it is wrong in the next; 0 for
-   * any. `swapsLeft`: how many swaps a pinned snapshot will at least be held, 1 until the next; 0 where none
-   * is pinned.
+   * Seconds that an answer may be kept. `until`: the epoch second until which it holds, 0 for ever.
+   * `swapsLeft`: how many swaps a pinned snapshot will at least be held, 1 until the next; 0 where none is
+   * pinned.
    */
-  lifetimeOf({ second, lifetime }: Moment, minute: number, swapsLeft: number): number {
+  lifetimeOf({ second, lifetime }: Moment, until: number, swapsLeft: number): number {
     const refreshEvery = this.#refreshEvery
     const isPinned = swapsLeft > 0 && refreshEvery > 0
     const held = isPinned ? this.#untilRefresh(second) + (swapsLeft - 1) * refreshEvery : lifetime
-    return minute === 0 ? held : Math.min(held, MINUTE - (second % MINUTE))
+    return until === 0 ? held : Math.min(held, until - second)
   }
 
   #untilRefresh(second: number): number {

@@ -25,6 +25,15 @@ const TOO_MANY_OF_ONE = new ApiError(
   FULL_RETRY_SECONDS,
 )
 
+/** A server that stops is down for a moment, or another one takes its place. */
+const STOPPING_RETRY_SECONDS = 5
+const STOPPING = new ApiError(
+  'service_unavailable',
+  'This server is stopping. Open the stream again',
+  null,
+  STOPPING_RETRY_SECONDS,
+)
+
 /** Begins every stream: a client comes again these milliseconds after its stream has ended. */
 const RETRY = 'retry: 5000\n\n'
 /** Keeps a silent connection open; clients ignore it. */
@@ -47,13 +56,14 @@ export interface BegunStream {
   readonly holder: Holder & { readonly place: number }
 }
 
-/** @throws ApiError 429 and 503 where too many are open */
+/** @throws ApiError 429 and 503 where too many are open, 503 while the server stops */
 export function beginStream(
   { listeners, connections }: Streaming,
   counters: Counters,
   exchange: Exchange,
   { head, view, buoys, holder }: BegunStream,
 ): void {
+  if (listeners.isEnding) throw STOPPING
   if (exchange.method === 'HEAD') {
     exchange.send(head, null)
     return

@@ -123,11 +123,15 @@ export class Listeners {
     listener.reply.begin(head, null)
     this.#write(listener, first)
     this.#options.onSent(1)
-    if (this.#isEnding) this.#end(listener)
-    else this.#rounds ??= setInterval(() => this.#beginRound(), ROUND_INTERVAL_MS).unref()
+    this.#rounds ??= setInterval(() => this.#beginRound(), ROUND_INTERVAL_MS).unref()
   }
 
-  /** Ends all streams in slices, and later ones as soon as they have begun: clients come again elsewhere. */
+  /** All streams are ending, and no other may begin. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  /** Ends all streams in slices: clients come again elsewhere. */
   drain(): void {
     this.#isEnding = true
     this.#beginRound()

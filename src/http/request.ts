@@ -13,7 +13,6 @@ import { documentAt } from '../edr/collections.ts'
 import { EDR_PATH, edrRequest, edrRoute, isOfEdr, operationOf } from '../edr/translate.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
-import { MINUTE } from '../sea/time.ts'
 import { faultText } from '../system/text.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import type { KnownTarget } from './answer-cache.ts'
@@ -24,6 +23,7 @@ import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader, neededBy } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
 import { Moments } from './envelope.ts'
+import { KnownPaths } from './known-paths.ts'
 import {
   callersRequestId,
   documentHead,
@@ -94,6 +94,7 @@ export class RequestPath {
   readonly #admission: Admission
   readonly #held: HeldViews
   readonly #moments: Moments
+  readonly #paths: KnownPaths
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -107,6 +108,10 @@ export class RequestPath {
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#moments = new Moments(options.refreshEvery)
+    this.#paths = new KnownPaths(
+      options.basePath,
+      targets.map((target) => target.operation.path),
+    )
   }
 
   setKeys(keys: KeyRing): void {
@@ -164,9 +169,12 @@ export class RequestPath {
       }
       if (pin !== '') request = { ...request, served: this.#pinned('snapshot', pin) }
       const asked = readAsked(request, { target, path: route.path }, raw)
+      // Caches that pass over `Vary` would give a table to clients that ask for JSON.
+      if (asked.shape !== null && asked.shape.format !== 'json' && !asked.shape.isExplicit)
+        request = { ...request, client: { ...request.client, isPersonal: true } }
       const { comparesWith } = target.operation
       if (comparesWith !== undefined) this.#pinned(comparesWith, raw.get(comparesWith))
-      const lifetime = this.#lifetimeOf(request, asked.minute)
+      const lifetime = this.#lifetimeOf(request, asked.until)
       answer(this.#options, request, asked, lifetime, raw.get('api_key') !== '')
     } catch (error) {
       this.#refuse(request, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error)
@@ -206,7 +214,7 @@ export class RequestPath {
       }
       const { path, query, shape } = spelled
       const asked = readAsked(request, { target, path }, new RawQuery(query, target.reader.known), shape)
-      answer(this.#options, request, asked, this.#lifetimeOf(request, asked.minute), true)
+      answer(this.#options, request, asked, this.#lifetimeOf(request, asked.until), true)
     } catch (error) {
       if (request !== null) this.#refuse(request, error)
       else if (error instanceof ApiError) sendError(exchange, error, now)
@@ -259,22 +267,24 @@ export class RequestPath {
 
   /** @returns false if the request has to be read after all */
   #answerKnown(exchange: Exchange, served: ServedView, known: KnownTarget, now: number): boolean {
-    const { target, minute, ignored } = known
+    const { target, until, ignored } = known
     const { operation, index } = target
-    const isNow = minute === 0 || minute === Math.floor(now / MINUTE)
-    if (!isNow || !isUsual(exchange, operation)) return false
+    const isOver = until !== 0 && now >= until
+    if (isOver || !isUsual(exchange, operation)) return false
     exchange.route = index
     const request = this.#admit(exchange, served, operation, NO_QUERY, ignored, now)
-    if (request !== null) answerKnown(this.#options, request, known, this.#lifetimeOf(request, minute))
+    if (request !== null) answerKnown(this.#options, request, known, this.#lifetimeOf(request, until))
     return true
   }
 
   /** A page, or nothing. */
   #answerOther(exchange: Exchange, { header }: ServedView, now: number): void {
+    const { path } = exchange
     exchange.route = this.#otherRoutes + STATIC
     if (this.#options.site?.serve(exchange, header) === true) return
     exchange.route = this.#otherRoutes + UNMATCHED
-    sendError(exchange, NO_SUCH_PATH, now)
+    const near = this.#paths.near(path)
+    sendError(exchange, near === null ? NO_SUCH_PATH : notFound(`No such path. Did you mean ${near}?`), now)
   }
 
   /** @throws ApiError 400, 410 */
@@ -284,8 +294,8 @@ export class RequestPath {
     return pinned
   }
 
-  #lifetimeOf({ served: { isPinned, pin }, moment }: Admitted, minute: number): number {
-    return this.#moments.lifetimeOf(moment, minute, isPinned ? this.#held.swapsLeft(pin) : 0)
+  #lifetimeOf({ served: { isPinned, pin }, moment }: Admitted, until: number): number {
+    return this.#moments.lifetimeOf(moment, until, isPinned ? this.#held.swapsLeft(pin) : 0)
   }
 
   #refuse(request: Admitted, error: unknown): void {

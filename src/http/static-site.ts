@@ -9,6 +9,9 @@ const EMBEDDED = /^\/embed\/[a-z0-9-]{1,250}$/
 /** The address that people guess for the page of a buoy. */
 const BUOY = /^\/buoys\/([a-z0-9-]{1,250})$/
 
+/** Values of `Accept` that take a page: those of browsers, and of programs that take anything. */
+const PAGE_TAKEN = /^$|text\/html|\*\/\*/
+
 /** One coding of a file. */
 export interface Variant {
   encoding: 'br' | 'gzip' | null
@@ -61,7 +64,7 @@ export class Site {
   serve(exchange: Exchange, more = ''): boolean {
     const { path } = exchange
     const slug = BUOY.exec(path)?.[1]
-    if (slug !== undefined && exchange.headerValues('accept').includes('text/html')) {
+    if (slug !== undefined && PAGE_TAKEN.test(exchange.headerValues('accept'))) {
       exchange.send(`302 Found${KEPT}\r\nLocation: ../#buoy=${slug}\r\nCache-Control: no-cache`, NOTHING)
       return true
     }

@@ -43,6 +43,22 @@ export interface Extreme {
   readonly high: boolean
 }
 
+/** High and low waters in some time, and how many turns of the water in it were too small to be one. */
+export interface Turns {
+  readonly extremes: readonly Extreme[]
+  readonly leftOut: number
+}
+
+export const NO_TURNS: Turns = { extremes: [], leftOut: 0 }
+
+/** The turns of a block. */
+interface BlockTurns {
+  /** High and low waters in it and the first after it, alternating. */
+  readonly extremes: Extreme[]
+  /** Times of turns in it that are none, epoch seconds. */
+  readonly leftOut: number[]
+}
+
 const RADIANS = Math.PI / 180
 
 const BLOCK = 4 * DAY
@@ -94,8 +110,7 @@ export class Tides {
   /** Least distance, m, between a high and a low of each harbour. */
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
-  /** High and low waters in a block and the first after it, alternating. */
-  readonly #extremes = new Map<number, Extreme[]>()
+  readonly #turns = new Map<number, BlockTurns>()
   readonly #levels = new Map<number, Levels>()
   /** Terms a·cos(φ + k·δ) of a walk in even steps: value before, value now, 2 cos δ. */
   readonly #before: Float64Array
@@ -148,11 +163,27 @@ export class Tides {
 
   /** The first high or low water after `time`, null where none comes in days (yearly constituents only). */
   next(harbour: number, time: number): Extreme | null {
-    const block = blockOf(time)
-    const extremes = remembered(this.#extremes, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () =>
-      this.#tabulate(harbour, block),
-    )
+    const { extremes } = this.#turnsOf(harbour, blockOf(time))
     return extremes.find((extreme) => extreme.time > time) ?? null
+  }
+
+  /** The turns of the water from `start` to `end`, both included, epoch seconds; none for the harbour −1. */
+  between(harbour: number, start: number, end: number): Turns {
+    if (harbour === -1) return NO_TURNS
+    const extremes: Extreme[] = []
+    let next = this.next(harbour, start - 1)
+    for (; next !== null && next.time <= end; next = this.next(harbour, next.time)) extremes.push(next)
+    let leftOut = 0
+    for (let block = blockOf(start); block <= blockOf(end); block++) {
+      const times = this.#turnsOf(harbour, block).leftOut
+      leftOut += times.filter((time) => time >= start && time <= end).length
+    }
+    return { extremes, leftOut }
+  }
+
+  #turnsOf(harbour: number, block: number): BlockTurns {
+    const key = harbour * BLOCKS_PER_HARBOUR + block
+    return remembered(this.#turns, key, MAX_TABLES, () => this.#tabulate(harbour, block))
   }
 
   /** Writes `count` hourly levels from the full hour `from` (epoch seconds) on, hundredths of a metre. */
@@ -211,11 +242,15 @@ export class Tides {
    * High and low waters of a block and the first after it, alternating. One counts once the water has moved
    * by the least range since; before that a farther one replaces it, so wiggles fall out in pairs.
    */
-  #tabulate(harbour: number, block: number): Extreme[] {
+  #tabulate(harbour: number, block: number): BlockTurns {
     const begin = block * BLOCK
     const end = begin + BLOCK
     const leastRange = this.#leastRange[harbour]
     const extremes: Extreme[] = []
+    const leftOut: number[] = []
+    const leave = (turn: Extreme): void => {
+      if (turn.time >= begin && turn.time < end) leftOut.push(turn.time)
+    }
     let candidate: Extreme | null = null
     let time = begin - LEAD_IN
     this.#startWalk(harbour, this.#motionAt(begin), time)
@@ -226,16 +261,18 @@ export class Tides {
       rising = this.#walk(harbour) > 0
       if (rising === wasRising) continue
       const extreme = this.#extremeBetween(harbour, time - STEP - SLACK, time + SLACK, wasRising)
-      if (candidate === null || candidate.high === extreme.high) {
-        const isFarther = candidate === null || extreme.height > candidate.height === extreme.high
+      if (candidate === null) candidate = extreme
+      else if (candidate.high === extreme.high) {
+        const isFarther = extreme.height > candidate.height === extreme.high
+        leave(isFarther ? candidate : extreme)
         if (isFarther) candidate = extreme
       } else if (Math.abs(extreme.height - candidate.height) >= leastRange) {
         if (candidate.time >= begin) extremes.push(candidate)
         if (candidate.time >= end) break
         candidate = extreme
-      }
+      } else leave(extreme)
     }
-    return extremes
+    return { extremes, leftOut }
   }
 
   /** Finds where the slope changes its sign by Newton's steps, halving where they leave the bracket. */

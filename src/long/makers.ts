@@ -6,7 +6,8 @@ import { buoyBeside, type BuoyItem, buoyRows, passColumns, passLine } from '../d
 import { matchingBuoys } from '../operation/filters.ts'
 import { WIRE_NAMES } from '../dataset/reading-json.ts'
 import { MEASURES, WEATHER_NAMES } from '../sea/columns.ts'
-import { allRows, number, type Table } from '../dataset/table.ts'
+import { allRows, inZone, number, type Table, text, time } from '../dataset/table.ts'
+import { dateText } from '../sea/time.ts'
 import { type LongJson, requireBuoy, tablePage } from '../operation/operation.ts'
 import { type parameters as buoysParameters, perPageOf } from '../handlers/buoys.ts'
 import { chartArrays } from '../handlers/chart.ts'
@@ -24,6 +25,13 @@ import {
   type RecordColumn,
   recordTable,
 } from './maker.ts'
+import {
+  heightOf,
+  type parameters as tidesParameters,
+  tidesJson,
+  tideTable,
+  typeOf,
+} from '../handlers/tides.ts'
 import { readingsOfBuoysTable, readingsTable } from './readings.ts'
 import { seriesTable } from './series.ts'
 
@@ -44,6 +52,7 @@ export const MAKERS: { readonly [operation: string]: Maker } = {
   listCountries: records('countries', 'code name', 'buoy_count'),
   forecast: { table: forecastTable },
   listChanges: { json: changesAnswer },
+  tides: { table: tidesTable, json: tidesAnswer },
 }
 
 function seriesOf({ view, query, path: [buoyId] }: MakeRequest<typeof seriesParameters>): LongJson {
@@ -141,6 +150,35 @@ function forecastTable(request: MakeRequest): Table {
     ...arrayTable(data, ARRAYS),
     place: { kind: 'point', lat: () => lat, lng: () => lng },
     name: `forecast_${lat}_${lng}`,
+  }
+}
+
+function tidesAnswer({ view, query, now }: MakeRequest<typeof tidesParameters>): LongJson {
+  return {
+    next(writer) {
+      writer.text(tidesJson(view, query, now))
+      return true
+    },
+  }
+}
+
+/** A row for each high or low water. */
+function tidesTable({ view, query, now }: MakeRequest<typeof tidesParameters>): Table {
+  const { position, clock, first, extremes } = tideTable(view, query, now)
+  return {
+    columns: [
+      inZone(
+        time('time', (row) => extremes[row].time),
+        clock,
+      ),
+      text('type', (row) => typeOf(extremes[row])),
+      number('height', (row) => heightOf(extremes[row]), 'm'),
+    ],
+    runs: allRows(extremes.length),
+    place: null,
+    total: extremes.length,
+    name: `tides_${position.lat}_${position.lng}_${dateText(first)}`,
+    list: null,
   }
 }
 

@@ -109,6 +109,8 @@ export const HEADERS: { readonly [name: string]: Schema } = {
   ),
   RequestId: mayHave('The `X-Request-Id` of the request, if that is a UUID.', UUID),
   ErrorRequestId: header('The same as `request_id` in the body.', UUID),
+  ErrorVary: mayHave('`Authorization` on operations that need a key.', text('const', 'Authorization')),
+  HelpLink: header('The documentation, as `help` (RFC 8288): an address relative to that of the request.'),
   RetryAfter: header('Seconds to wait before a retry.', WHOLE),
   Authenticate: header('How to send a key.', text('const', 'Bearer')),
   ...Object.fromEntries(
@@ -145,6 +147,7 @@ export const SUCCESS_HEADERS = headerRefs({
 })
 const ERROR_HEADERS = headerRefs({
   'Cache-Control': 'NoStore',
+  Vary: 'ErrorVary',
   ...OF_REQUEST,
   'X-Request-Id': 'ErrorRequestId',
 })
@@ -258,8 +261,9 @@ interface Failure {
 const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed' | 'too_large'>]: Failure } = {
   bad_request: { description: 'A parameter is missing, malformed, given twice or outside its range.' },
   unauthorized: {
-    description: 'The key is missing or wrong. The call counts for no quota.',
-    headers: { ...SNAPSHOT_HEADER, ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }) },
+    description:
+      'The key is missing or wrong. The message says so where it came in another form. The call counts for no quota.',
+    headers: { ...SNAPSHOT_HEADER, ...headerRefs({ 'WWW-Authenticate': 'Authenticate', Link: 'HelpLink' }) },
   },
   resource_not_found: {
     description: 'The path, or the thing that a parameter names, does not exist, or nothing is near enough.',
@@ -281,7 +285,7 @@ const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed' | 't
   internal_error: { description: 'A fault of the server. The body has no details of it.' },
   service_unavailable: {
     description:
-      'No data is loaded yet, or the snapshot that is named has not come to this one of several servers yet, or too many long answers are being made. `Retry-After` says when to ask again.',
+      'No data is loaded yet, the server is stopping (on `/events`), or the snapshot that is named has not come to this one of several servers yet, or too many long answers are being made. `Retry-After` says when to ask again.',
     headers: {
       ...headerRefs({
         'X-Snapshot-Id': 'LoadedSnapshotId',

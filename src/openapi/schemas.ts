@@ -545,6 +545,15 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     type: text('High or low water.', { enum: ['high', 'low'] }),
     height: waterLevel,
   }),
+  LocalTideExtreme: object('A high or low water, as tide tables have it.', {
+    time: text('Moment of the extreme, with the offset of `timezone`.', { format: 'date-time' }),
+    type: text('High or low water.', { enum: ['high', 'low'] }),
+    height: waterLevel,
+  }),
+  Harbour: object('A harbour of which the tide is known.', {
+    name: text('Name of the harbour.'),
+    distance_km: distance('Distance of the harbour'),
+  }),
   PlaceForecastMetadata: object('Where the parts come from.', {
     forecast_updated_at: modelRun,
     forecast_model: orNull(text('The model of the forecast, or else its service.')),
@@ -854,6 +863,22 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   },
   conditions: { data: ref('Conditions') },
   forecast: { data: ref('PlaceForecast') },
+  tides: {
+    data: object('High and low waters of the nearest harbour within 100 km, by days of a clock.', {
+      location: ref('Location'),
+      timezone: zoneName('IANA name of the zone of days and times.'),
+      start: text('The first day.', { format: 'date' }),
+      days: natural('Days of the table.'),
+      tides: list(ref('LocalTideExtreme'), 'The high and low waters; empty without a harbour in reach.'),
+      count: count(IN_ANSWER),
+      left_out: count(
+        'Turns of the water in that time that are no high or low water: it moved by less than 1 cm, or where the tide is small by less than 2 % of its amplitudes.',
+      ),
+      harbor: refOrNull('Harbour', 'The harbour; `null` where none is in reach.'),
+      source: tideSource,
+      datum: orNull(text('What heights are above.', { enum: ['chart datum'] })),
+    }),
+  },
   listChanges: {
     data: object('What differs.', {
       since: text('The snapshot that is compared with.'),

@@ -34,6 +34,11 @@ export interface LongJson extends Pieces {
   readonly paging?: Paging
 }
 
+/** A method's type, so that operations of any parameters fit into the table of routes. */
+type Until<P extends Parameters> = {
+  of(this: void, view: View, query: QueryOf<P>, now: number): number
+}['of']
+
 export interface Operation<P extends Parameters = Parameters> {
   /** `operationId` of the documentation. */
   readonly name: string
@@ -46,10 +51,11 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly refusal: 'bad_request' | 'validation_failed'
   readonly errors: readonly ErrorCode[]
   /**
-   * A parameter, a timestamp. Without it, and where it is relative to now, the answer and its validators are
-   * those of the current minute.
+   * Set where the answer is about the sea of this moment: times relative to now then count from the clock's
+   * minute. The epoch second until which the answer and its validators hold; 0 where the request names its
+   * time. @throws ApiError
    */
-  readonly perMinute?: string | undefined
+  readonly holdsUntil?: Until<P> | undefined
   /** A parameter that names another snapshot, which has to be held, too. */
   readonly comparesWith?: string | undefined
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
@@ -92,9 +98,9 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
  */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
   const { name, path, access, summary, parameters, refusal, errors, answer } = definition
-  const { perMinute, comparesWith, language, tables } = definition
+  const { holdsUntil, comparesWith, language, tables } = definition
   const of = { name, path, access, summary, parameters, refusal, errors }
-  const declared = { ...of, perMinute, comparesWith, language, tables }
+  const declared = { ...of, holdsUntil, comparesWith, language, tables }
   return answer === undefined ? declared : { ...declared, answer }
 }
 
@@ -102,8 +108,17 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
  * What `now` in a query means, epoch seconds: the snapshot's time for readings, so that an answer can be
  * kept and repeated, and the clock's minute where the sea of this moment is.
  */
-export function nowOf({ perMinute }: Pick<Operation, 'perMinute'>, { dataset }: View, clock: number): number {
-  return perMinute !== undefined ? Math.floor(clock / MINUTE) * MINUTE : dataset.asOf
+export function nowOf(
+  { holdsUntil }: Pick<Operation, 'holdsUntil'>,
+  { dataset }: View,
+  clock: number,
+): number {
+  return holdsUntil !== undefined ? Math.floor(clock / MINUTE) * MINUTE : dataset.asOf
+}
+
+/** The end of the clock's minute where a time is left out, or relative to now; else 0. */
+export function untilNextMinute(time: ParsedTime | undefined, now: number): number {
+  return time === undefined || time.moves === true ? (Math.floor(now / MINUTE) + 1) * MINUTE : 0
 }
 
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */

@@ -1,5 +1,5 @@
 /** Civil time of IANA zones; each keeps the offsets it asked of ICU (`Intl`), which is slow per sample. */
-import { DAY, endOf, HOUR, MINUTE, type ParsedTime } from './time.ts'
+import { DAY, endOf, HOUR, MINUTE, type ParsedTime, timestampText } from './time.ts'
 
 /**
  * Zones are kept per thread, some 45 KB each. There are about 600 names; the buoys of all oceans have some 80
@@ -150,6 +150,15 @@ export function zone(name: string): Zone | null {
 }
 
 export const UTC = zone('UTC')!
+
+/** `2026-10-25T00:00:00+02:00` of whole epoch seconds; UTC ends in `Z`. */
+export function localText(epoch: number, zone: Zone): string {
+  if (zone.isUtc) return timestampText(epoch)
+  // An offset with seconds (Liberia until 1972) is rounded, and the time with it.
+  const minutes = Math.round(zone.offsetAt(epoch) / MINUTE)
+  const clock = timestampText(Math.abs(minutes) * MINUTE).slice(11, 16)
+  return `${timestampText(epoch + minutes * MINUTE).slice(0, -1)}${minutes < 0 ? '-' : '+'}${clock}`
+}
 
 /** The first second of a range from that time on. A date alone is a day of the zone's clock, or of UTC. */
 export function firstOf({ epoch, wholeDay }: ParsedTime, clock: Zone | null): number {

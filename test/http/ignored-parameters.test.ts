@@ -111,3 +111,60 @@ test('The 404 of an unknown buoy names a near slug of ours, and never what was a
     assert.match(get(`/buoys/${far}`).text, /"message":"Buoy not found"/, far)
   }
 })
+
+test('A 401 says how a key is sent where one came in another form, and never the key.', () => {
+  const secret = 'gsw_not-a-key'
+  const how = 'Send it in the header Authorization: Bearer KEY, or as the parameter api_key=KEY'
+  const cases: [headers: AskedHeaders, query: string, message: string][] = [
+    [{}, '', 'API key required'],
+    [{ authorization: 'Bearer ' }, '', 'API key required'],
+    [{ authorization: secret }, '', `API key required: Authorization came without Bearer. ${how}`],
+    [{ authorization: `Token ${secret}` }, '', `API key required: Authorization came without Bearer. ${how}`],
+    [{ 'x-api-key': secret }, '', `API key required: X-API-Key is not read. ${how}`],
+    [{}, `?key=${secret}`, `API key required: it came as another parameter. ${how}`],
+    [{}, `?apikey=${secret}`, `API key required: it came as another parameter. ${how}`],
+    [{ authorization: `Bearer ${secret}` }, '', 'Invalid API key'],
+  ]
+  for (const [headers, query, message] of cases) {
+    const { status, text } = path.get(`/v2/countries${query}`, headers)
+    assert.deepEqual([status, (JSON.parse(text) as { message: string }).message], [401, message])
+    assert.ok(!text.includes(secret))
+  }
+})
+
+test('The 404 of an unknown path names the path of ours that was probably meant.', () => {
+  const cases: [asked: string, meant: string | null][] = [
+    ['/v2/bouys', '/v2/buoys'],
+    ['/v2/Buoys/', '/v2/buoys'],
+    ['/buoys', '/v2/buoys'],
+    ['/v1/buoys/nearest', '/v2/buoys/nearest'],
+    ['/api/v2/readings', '/v2/readings'],
+    ['/v2/buoy/7', '/v2/buoys/{buoy_id}'],
+    ['/v2/buoys/7/reading', '/v2/buoys/{buoy_id}/readings'],
+    ['/v2/tide', '/v2/tides'],
+    ['/v2/wind', null],
+    ['/wp-login.php', null],
+    ['/v2/<script>', null],
+    [`/v2/${'buoys'.repeat(100)}`, null],
+  ]
+  for (const [asked, meant] of cases) {
+    const { status, text } = path.get(asked, KEYED)
+    const { message } = JSON.parse(text) as { message: string }
+    assert.equal(status, 404)
+    assert.equal(message, meant === null ? 'No such path' : `No such path. Did you mean ${meant}?`, asked)
+  }
+})
+
+test('A table that Accept alone has chosen is for its client; one that the address names is as public as JSON.', () => {
+  const open = '/v2/buoys/search?query=al'
+  const control = (url: string, headers: AskedHeaders = {}): string =>
+    path.get(url, headers).headers['cache-control']
+  assert.match(control(open), /^public/)
+  assert.match(control(open, { accept: 'text/csv' }), /^private/)
+  assert.match(control(open, { accept: 'text/html, application/json' }), /^public/)
+  assert.match(control(`${open}&format=csv`, { accept: 'text/csv' }), /^public/)
+  assert.match(control('/v2/buoys/search.csv?query=al'), /^public/)
+  const { etag } = path.get(open, { accept: 'text/csv' }).headers
+  const again = path.get(open, { accept: 'text/csv', 'if-none-match': etag })
+  assert.deepEqual([again.status, again.headers['cache-control'].startsWith('private')], [304, true])
+})

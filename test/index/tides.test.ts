@@ -237,6 +237,23 @@ test('A wiggle of millimetres is not an extreme, but in a nearly tideless sea th
   )
   const extremes = extremesBetween(wavy, EPOCH, EPOCH + 10 * DAY)
   assert.ok(extremes.length >= 19 && extremes.length <= 21, `${extremes.length} extremes`)
+
+  // All turns that a look at every half minute finds are one or the other.
+  const [first, end] = [EPOCH, EPOCH + 10 * DAY]
+  let turns = 0
+  let wasRising = wavy.height(0, first) > wavy.height(0, first - 30)
+  for (let time = first; time <= end; time += 30) {
+    const isRising = wavy.height(0, time + 30) > wavy.height(0, time)
+    if (isRising !== wasRising) turns++
+    wasRising = isRising
+  }
+  const between = wavy.between(0, first, end)
+  assert.deepEqual(
+    between.extremes,
+    extremes.filter(({ time }) => time >= first),
+  )
+  assert.ok(between.leftOut > 10, `${between.leftOut} left out`)
+  assert.ok(Math.abs(between.extremes.length + between.leftOut - turns) <= 2, `${turns} turns`)
 })
 
 test('Any time can be asked about, also thousands of years away, and a harbour with nothing but the seasons.', () => {

@@ -8,7 +8,7 @@ import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { snapshotOf } from '../faults/folder.ts'
 import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
-import { exchange, folderOfFile } from '../live.ts'
+import { adminOf, exchange, folderOfFile, startLive } from '../live.ts'
 import { CLI, type Program, startProgram } from '../started_program.ts'
 
 const folder = await snapshotOf(0)
@@ -63,6 +63,24 @@ for (const engine of SLOW_ENGINES) {
         taken++
       }
       assert.ok(taken > 0)
+      assert.equal(await end, 0)
+    })
+
+    it('refuses new streams of events with the seconds to wait, where its last streams have ended', async (t) => {
+      const args = [`--engine=${engine}`, '--admin-port=0', '--drain-time=5s']
+      const live = await startLive(t, { snapshots: folder, args })
+      // A server that was asked for its readiness lets that be noticed before it ends.
+      assert.equal(await checkByHttp10(await adminOf(live)), 200)
+      const headers = { authorization: `Bearer ${live.key}` }
+      const open = await fetch(`${live.base}/events`, { headers })
+      assert.equal(open.status, 200)
+      const end = live.stop()
+      await open.text()
+      const refused = await fetch(`${live.base}/events`, { headers })
+      assert.equal(refused.status, 503)
+      assert.equal(refused.headers.get('retry-after'), '5')
+      assert.match(await refused.text(), /This server is stopping\. Open the stream again/)
+      assert.equal((await fetch(`${live.base}/buoys`, { headers })).status, 200, 'other requests go on')
       assert.equal(await end, 0)
     })
 
