@@ -177,6 +177,14 @@ export class BuildReport implements Report {
     this.#networkOf(network).impossible.add({ what: IMPOSSIBLE[what] })
   }
 
+  /** A spike of a buoy, which stays unless its source leaves spikes out. */
+  spike({ source, identifier }: BuoyRecord, text: string, isDropped: boolean): void {
+    const { impossible, doubtful } = this.#networkOf(source)
+    const examples = [`${identifier} at ${text}`]
+    if (isDropped) impossible.add({ what: `${SUSPECT_TEXTS.spike}, left out`, examples })
+    else doubtful.add({ what: SUSPECT_TEXTS.spike, examples })
+  }
+
   /** Readings of a buoy that stay, but that somebody should look at. */
   suspect(network: string, identifier: string, reason: SuspectReason, readings: number): void {
     const what = SUSPECT_TEXTS[reason]

@@ -4,12 +4,12 @@
  * too steep waves, values that do not change, a dead sea, spikes and jumps. Adapters keep the limits of
  * single measures.
  */
-import { MEASURES, MISSING_U16, type Codes } from '../sea/columns.ts'
+import { type MeasureName, MEASURES, MISSING_U16, type Codes } from '../sea/columns.ts'
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
 import { JOINED_SECONDS, type Spectra, spectrumOf } from '../sea/spectra.ts'
-import { DAY, HOUR } from '../sea/time.ts'
+import { DAY, HOUR, timestampText } from '../sea/time.ts'
 import { waveParameters } from '../sea/wave-parameters.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
 
@@ -248,12 +248,66 @@ function countChanges({ time, columns }: MonthTable, first: number, end: number,
     if (change <= SPIKE_METRES * MILLI) continue
     if (sinceBefore <= JUMP_SECONDS && change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before))
       counts.jump++
-    const next = row + 1
-    if (next === end || time[next] - time[row] > NEIGHBOUR_SECONDS) continue
-    const after = heights[next]
-    const away = Math.min(change, Math.abs(height - after))
-    const turns = height > before === height > after
-    if (turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2)) counts.spike++
+    if (isSpike(time, heights, row, end)) counts.spike++
+  }
+}
+
+/** @param row not the buoy's first one */
+function isSpike(time: Uint32Array, heights: Codes, row: number, end: number): boolean {
+  const next = row + 1
+  if (next === end || time[row] - time[row - 1] > NEIGHBOUR_SECONDS) return false
+  if (time[next] - time[row] > NEIGHBOUR_SECONDS) return false
+  const [before, height, after] = [heights[row - 1], heights[row], heights[next]]
+  const away = Math.min(Math.abs(height - before), Math.abs(height - after))
+  const turns = height > before === height > after
+  return turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2)
+}
+
+export interface Spike {
+  row: number
+  /** The buoy's id. */
+  buoy: number
+  /** "2026-03-01T10:00:00Z: 12.3 m between 1.2 and 1.3 m" */
+  text: string
+}
+
+/** The rows of a month's readings whose height is a spike between its neighbours. */
+export function spikesOf({ buoys, start, time, columns }: MonthTable): Spike[] {
+  const heights = columns.significantHeight
+  const spikes: Spike[] = []
+  for (let i = 0; i < buoys.length; i++) {
+    for (let row = start[i] + 1; row < start[i + 1]; row++) {
+      if (!isSpike(time, heights, row, start[i + 1])) continue
+      const [before, height, after] = [row - 1, row, row + 1].map((one) => heights[one] / MILLI)
+      const text = `${timestampText(time[row])}: ${height} m between ${before} and ${after} m`
+      spikes.push({ row, buoy: buoys[i], text })
+    }
+  }
+  return spikes
+}
+
+/** A month without some rows; a buoy without any is left out. */
+export function withoutRows(table: MonthTable, rows: ReadonlySet<number>): MonthTable {
+  if (rows.size === 0) return table
+  const { buoys, start, time, columns } = table
+  const stays = (_: number, row: number): boolean => !rows.has(row)
+  const counts = Array.from(buoys, (_, i) => {
+    let count = 0
+    for (let row = start[i]; row < start[i + 1]; row++) count += Number(!rows.has(row))
+    return count
+  })
+  const left = counts.filter((count) => count > 0)
+  let end = 0
+  const names = Object.keys(columns) as MeasureName[]
+  return {
+    ...table,
+    buoys: buoys.filter((_, i) => counts[i] > 0),
+    start: Uint32Array.from([0, ...left.map((count) => (end += count))]),
+    time: time.filter(stays),
+    // A column that no row has is empty.
+    columns: Object.fromEntries(
+      names.map((name) => [name, columns[name].filter(stays)]),
+    ) as MonthTable['columns'],
   }
 }
 

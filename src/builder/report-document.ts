@@ -105,6 +105,8 @@ export interface NetworkDocument {
 
 const EXAMPLE_SHOWN = 200
 const EXAMPLES_PRINTED = 3
+/** Of values that were taken out and of suspect readings. */
+const READINGS_PRINTED = 10
 
 export function remarksOf(doubts: Doubts): Remark[] {
   return doubts.list().map(remarkOf)
@@ -152,14 +154,14 @@ export function silentSources(report: ReportDocument | null, now: number): objec
 const countsText = ({ files, rows, bad_lines: bad }: SourceDocument | ReportDocument): string =>
   `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
 
-export function remarkText({ what, times, examples, remedy }: Remark): string {
+export function remarkText({ what, times, examples, remedy }: Remark, most = EXAMPLES_PRINTED): string {
   const often = times === 1 ? '' : ` (${times} times)`
-  const where = examples.length === 0 ? '' : `: ${examples.slice(0, EXAMPLES_PRINTED).join(', ')}`
+  const where = examples.length === 0 ? '' : `: ${examples.slice(0, most).join(', ')}`
   return `${what}${often}${where}${remedy === null ? '' : ` → ${remedy}`}`
 }
 
-const remarkLines = (remarks: readonly Remark[]): string[] =>
-  remarks.map((remark) => `  ${remark.grave ? 'grave: ' : ''}${remarkText(remark)}`)
+const remarkLines = (remarks: readonly Remark[], most?: number): string[] =>
+  remarks.map((remark) => `  ${remark.grave ? 'grave: ' : ''}${remarkText(remark, most)}`)
 
 function fetchLines(document: FetchDocument): string[] {
   const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds, failures } = document
@@ -186,7 +188,7 @@ function networkLines(network: NetworkDocument): string[] {
   const { name, buoys, reporting, newest_reading: newest, impossible, doubtful } = network
   return [
     `${name}: ${counted(buoys, 'buoy')}, ${reporting} reporting, newest reading ${newest ?? 'none'}`,
-    ...remarkLines([...impossible, ...doubtful]),
+    ...remarkLines([...impossible, ...doubtful], READINGS_PRINTED),
   ]
 }
 

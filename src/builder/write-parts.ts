@@ -26,7 +26,7 @@ import { readPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { takeDoubts } from '../sources/reading/source-files.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
-import { countSuspect } from './quality.ts'
+import { countSuspect, spikesOf, withoutRows } from './quality.ts'
 import { writeSpectra } from './write-spectra.ts'
 
 export interface Written {
@@ -143,10 +143,16 @@ function networksOf(
 async function writeMonths(
   { out, report }: BuildOptions,
   previous: Previous | null,
-  { asOf }: Gathered,
+  { asOf, input }: Gathered,
   { mentioned, idOf }: Identified,
   spool: Spool,
 ): Promise<PartEntry[]> {
+  const dropping = new Set(
+    input
+      .contributions()
+      .filter(({ source }) => source.terms?.dropsSpikes === true)
+      .flatMap(({ networks }) => [...networks.keys()]),
+  )
   const months = new Map<number, PartEntry[]>()
   for (const entry of previous?.manifest.parts ?? []) {
     if (hasRows(entry)) entryOf(months, entry.month!, () => []).push(entry)
@@ -161,14 +167,25 @@ async function writeMonths(
     const before: MonthRows[] = []
     for (const entry of months.get(month) ?? [])
       before.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
-    const { readings, weather, later, twice } = spool.take(month, idOf, asOf, before)
+    const { readings: all, weather, later, twice } = spool.take(month, idOf, asOf, before)
     doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
       doubt('twice', `${mentioned.get(id)?.identifier ?? ''} at ${timestampText(time)}`, rows)
+    const dropped = new Set<number>()
+    for (const { row, buoy: id, text } of spikesOf(all)) {
+      const buoy = mentioned.get(id)
+      if (buoy === undefined) continue
+      const isDropped = dropping.has(buoy.source)
+      report.spike(buoy, text, isDropped)
+      if (isDropped) dropped.add(row)
+    }
+    const readings = withoutRows(all, dropped)
     for (const table of [readings, weather]) {
       countSuspect(table, (id, reason, count) => {
         const buoy = mentioned.get(id)
-        if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)
+        // Spikes are named one by one.
+        if (buoy !== undefined && reason !== 'spike')
+          report.suspect(buoy.source, buoy.identifier, reason, count)
       })
     }
     const written: PartEntry[] = []

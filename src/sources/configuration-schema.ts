@@ -91,6 +91,7 @@ const SOURCE = object(
     credit: Type.Optional(text(1000)),
     licence: Type.Optional(text(1000)),
     complete: Type.Optional(Type.Boolean()),
+    spikes: Type.Optional(Type.Enum(['keep', 'drop'])),
     filter: Type.Optional(
       object({
         box: Type.Optional(

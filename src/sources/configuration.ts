@@ -281,7 +281,8 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
   }
   const given = Object.entries({ network, label, aliases, credit, licence })
   const info = Object.fromEntries(given.filter(([, value]) => value !== undefined))
-  const terms: SourceTerms = { name, info, accepts: acceptance(entry.filter) }
+  const dropsSpikes = entry.spikes === 'drop'
+  const terms: SourceTerms = { name, info, dropsSpikes, accepts: acceptance(entry.filter) }
   return { ...source, complete: complete ?? source.complete ?? true, terms }
 }
 

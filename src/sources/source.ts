@@ -75,6 +75,8 @@ export interface SourceTerms {
   name: string
   /** Replaces the adapter's own words about its network. */
   info: Partial<Omit<SourceInfo, 'name'>>
+  /** Whether readings that are spikes between their neighbours are left out. */
+  dropsSpikes?: boolean
   /** Whether a buoy is wanted. A buoy of the previous snapshot has no type: it was checked before. */
   accepts(buoy: BuoyRecord): boolean
 }

@@ -172,3 +172,25 @@ test('A reading that a correction takes back counts as lost, and one that it cha
   )
   assert.equal(time.length, 9)
 })
+
+test('A source keeps its spikes and names them, or leaves them out, counted, in every build.', async (t) => {
+  const rows = [1, 1, 9, 1, 1].map((metres, i) => ({ time: i * HALF_HOUR, significantHeight: metres * 1000 }))
+  const terms = { name: 'Mine', info: {}, accepts: () => true }
+  for (const dropsSpikes of [false, true]) {
+    const out = folderOf(t)
+    const source = { ...fakeSource([northBuoy('A', rows)]), terms: { ...terms, dropsSpikes } }
+    for (const now of [1, 2]) {
+      await build([source], out, { now })
+      const { networks, losses } = newestReport(out)
+      const { impossible, doubtful } = networks.find(({ name }) => name === 'North')!
+      const spikes = (dropsSpikes ? impossible : doubtful).filter(({ what }) => what.includes('spike'))
+      assert.deepEqual(
+        spikes.map(({ what, times }) => [what, times]),
+        [[`height a spike between its neighbours${dropsSpikes ? ', left out' : ''}`, 1]],
+      )
+      assert.deepEqual(spikes[0].examples, ['"A at 1970-01-01T01:00:00Z: 9 m between 1 and 1 m"'])
+      assert.equal(losses.readings, 0)
+      assert.equal(await rowsOf(out), dropsSpikes ? 4 : 5)
+    }
+  }
+})

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
-import { countSuspect, newestReading, removeImpossible } from '../../src/builder/quality.ts'
+import {
+  countSuspect,
+  newestReading,
+  removeImpossible,
+  spikesOf,
+  withoutRows,
+} from '../../src/builder/quality.ts'
 import type { MonthTable } from '../../src/snapshot/part-kinds.ts'
 import { batchOf, type Codes, type FakeRow } from './fake_source.ts'
 
@@ -207,6 +213,51 @@ test('Counting suspect readings changes nothing.', () => {
         assert.ok(readings > 0 && readings <= codes.length, line)
       }
       assert.equal(JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]])), before)
+    }),
+  )
+})
+
+test('Each spike is named with its time and its neighbours, as many as are counted.', () => {
+  const table = tableOf(
+    halfHours(...heights(1, 4, 1, 1.2)),
+    halfHours(...heights(2, 2)),
+    halfHours(...heights(9, 1, 9)),
+  )
+  const found = spikesOf(table)
+  assert.deepEqual(
+    found.map(({ row, buoy, text }) => [row, buoy, text.slice(21)]),
+    [
+      [1, 1, ' 4 m between 1 and 1 m'],
+      [7, 3, ' 1 m between 9 and 9 m'],
+    ],
+  )
+  assert.match(found[0].text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: /)
+})
+
+test('A month without some rows has the other ones, buoy by buoy, and no buoy without a row.', () => {
+  const buoys = fc.array(fc.array(fc.record({ height: fc.nat(9), stays: fc.boolean() }), { maxLength: 5 }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  fc.assert(
+    fc.property(buoys, (lists) => {
+      const table = tableOf(
+        ...lists.map((rows) => halfHours(...heights(...rows.map(({ height }) => height)))),
+      )
+      const all = lists.flat()
+      const less = withoutRows(table, new Set(all.flatMap(({ stays }, row) => (stays ? [] : [row]))))
+      const columns = less.columns.significantHeight
+      const found = Array.from(less.buoys, (id, i) => [
+        id,
+        Array.from(columns.subarray(less.start[i], less.start[i + 1])),
+      ])
+      const expected = lists.flatMap((rows, i) => {
+        const left = rows.filter(({ stays }) => stays).map(({ height }) => height * 1000)
+        const isUntouched = all.every(({ stays }) => stays)
+        return left.length > 0 || isUntouched ? [[i + 1, left]] : []
+      })
+      assert.deepEqual(found, expected)
+      assert.equal(less.time.length, all.filter(({ stays }) => stays).length)
     }),
   )
 })

@@ -107,7 +107,7 @@ test('Counts are whole, examples are bounded, and no text of others reaches a li
     '  grave: stations are left out for lack of a position (2 times): "41002", "41003" → list them with their positions',
     'North: 40 buoys, 30 reporting, newest reading 2026-03-27T12:00:00Z',
     'South: 1 buoy, 0 reporting, newest reading none',
-    '  height a spike between its neighbours (60 times): "N0", "N1", "N2"',
+    '  height a spike between its neighbours (60 times): "N0", "N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8", "N9"',
     '  highest wave below the significant height (2 times)',
     '  another network has the same buoy (250 times): "North N1: South 02B is 0.123 km away"',
   ])
