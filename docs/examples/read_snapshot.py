@@ -40,6 +40,11 @@ MEASURES = {
     'windWaveHeight': (1000, 0xFFFF),
     'windWavePeriod': (1000, 0xFFFF),
     'windWaveDirection': (100, 0xFFFF),
+    'airTemperature': (100, -0x8000),
+    'dewPoint': (100, -0x8000),
+    'pressure': (10, 0xFFFF),
+    'humidity': (100, 0xFFFF),
+    'visibility': (100, 0xFFFF),
 }
 
 

@@ -16,6 +16,7 @@ const REPORT = {
   seconds: 9,
   rows: 10,
   bad_lines: 1,
+  losses: { buoys: 1, readings: 20, first: [] },
   sources: [
     {
       name: 'ndbc',

@@ -12,14 +12,15 @@ import { monthPart, type MonthTable, readMonth } from '../../src/snapshot/part-k
 import { entryOf } from './entry_of.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
-const missingOf = (name: MeasureName): number => (name === 'waterTemperature' ? -32_768 : 65_535)
+const isSigned = (name: MeasureName): boolean => /temperature|dewpoint/i.test(name)
+const missingOf = (name: MeasureName): number => (isSigned(name) ? -32_768 : 65_535)
 
 /** Codes of some columns, each for `rows` rows; the other columns hold nothing. */
 function tableOf(rows: number, given: { [name in MeasureName]?: number[] }): MonthTable {
   const columns = Object.fromEntries(
     MEASURE_NAMES.map((name) => {
       const codes = given[name] ?? Array.from({ length: rows }, () => missingOf(name))
-      return [name, name === 'waterTemperature' ? Int16Array.from(codes) : Uint16Array.from(codes)]
+      return [name, isSigned(name) ? Int16Array.from(codes) : Uint16Array.from(codes)]
     }),
   ) as MonthTable['columns']
   return {
@@ -35,10 +36,7 @@ const through = (part: Part): Part => decodePart(encodePart(part), 'f')
 
 const codes = (name: MeasureName, rows: number) =>
   fc.array(
-    fc.oneof(
-      fc.constant(missingOf(name)),
-      name === 'waterTemperature' ? fc.integer({ min: -500, max: 4500 }) : fc.nat(9),
-    ),
+    fc.oneof(fc.constant(missingOf(name)), isSigned(name) ? fc.integer({ min: -500, max: 4500 }) : fc.nat(9)),
     { minLength: rows, maxLength: rows },
   )
 
