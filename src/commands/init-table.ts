@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { isZone } from '../sea/zones.ts'
 import { openKind } from '../sources/kinds.ts'
-import { ownMeaning } from '../sources/reading/known-names.ts'
+import { readHeaderCell } from '../sources/reading/header.ts'
 import { isObject, parseDocument, readText } from '../sources/reading/source-files.ts'
 import { UNCOUNTED } from '../sources/reading/stations.ts'
 import { timeUnit } from '../sources/reading/times.ts'
@@ -416,7 +416,7 @@ function unitsOf(answers: Answers, { table, map }: FoundTable): Pick<TableSpec, 
   const values = { ...map.values }
   for (const [word, unit] of pairsOf('unit', answers.unit, MEASURE_NAMES)) {
     const name = word as MeasureName
-    const field = table.labels.findIndex((label) => ownMeaning(label)?.name === name)
+    const field = table.labels.findIndex((label) => readHeaderCell(label).meaning?.name === name)
     const at = values[name]?.at ?? (field < 0 ? undefined : table.labels[field])
     if (at === undefined)
       throw new BuildError(

@@ -6,7 +6,7 @@
 import { basename } from 'node:path'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
-import { fieldOf } from './reading/known-names.ts'
+import { fieldOf, readHeaderCell } from './reading/header.ts'
 import { isObject, parseDocument, readText } from './reading/source-files.ts'
 import { UNCOUNTED } from './reading/stations.ts'
 import { openText, type OpenTable } from './reading/text-table.ts'
@@ -136,7 +136,8 @@ function placesOf(table: OpenTable, path: string, file: FileReport): ColumnMap['
   const found: ColumnMap['known'] = new Map()
   const fieldLike = (pattern: RegExp): number => labels.findIndex((label) => pattern.test(label))
   const [code, name] = [fieldLike(/^id$|campagne/i), fieldLike(/^(?:name|nom)$/i)]
-  const [lat, lng] = [fieldOf('lat', labels), fieldOf('lng', labels)]
+  const cells = labels.map(readHeaderCell)
+  const [lat, lng] = [fieldOf('lat', cells), fieldOf('lng', cells)]
   if (Math.min(lat, lng) < 0) file.skipped('a table without positions and measurements')
   else
     while (table.next()) {

@@ -181,7 +181,7 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
   const [first = ''] = waveless
   takeDoubts(report)('waveless', first, waveless.size)
-  return stations.announce(sink, SOURCE, report, known, HINT)
+  return stations.announce(sink, SOURCE, report, known, { hint: HINT })
 }
 
 function headOf(

@@ -193,12 +193,6 @@ const UTC: TableSpec = { time: { offset: '+00:00' } }
 
 const BROKEN: Broken[] = [
   {
-    what: 'two headers',
-    text: lines('time,Hs', '2024-03-01T00:00:00Z,1', 'time,Hs', '2024-03-01T01:00:00Z,2'),
-    bad: /^b\.csv:3 no valid time in the column time$/,
-    rows: 2,
-  },
-  {
     what: 'mixed delimiters',
     text: lines('time,Hs', '2024-03-01T00:00:00Z,1', '2024-03-01T01:00:00Z;2'),
     bad: /^b\.csv:3 wrong number of fields$/,

@@ -1,4 +1,7 @@
-/** The one place that knows well-known names of columns: by their own names and by CF standard names. */
+/**
+ * The one place that knows words of headers: names of measures and of other columns, CF standard names, and
+ * the qualifiers beside a name. `vocabulary.json` lists them without blanks, signs and accents.
+ */
 import vocabulary from './vocabulary.json' with { type: 'json' }
 import type { MeasureName } from '../../sea/columns.ts'
 
@@ -6,7 +9,10 @@ import type { MeasureName } from '../../sea/columns.ts'
 export type Quantity = MeasureName | 'meanPeriod'
 
 /** Columns of the station, place and time of a row. `clock` is the time of day beside a date. */
-export type Role = 'time' | 'clock' | 'station' | 'name' | 'lat' | 'lng' | 'depth'
+export type Role = keyof typeof vocabulary.roles
+
+/** Words beside a name. */
+export type Qualifier = keyof typeof vocabulary.words
 
 export interface Meaning {
   readonly name: Quantity
@@ -14,59 +20,138 @@ export interface Meaning {
   readonly rank: number
 }
 
-/**
- * "significant_wave_height_3" and "Significant Wave Height (m)" without case, blanks, signs and a sensor's
- * number.
- */
-export const normal = (label: string): string =>
-  label
-    .replace(/_\d{1,2}$/, '')
-    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, '')
-    .replaceAll(/[^\p{L}\p{N}$]/gu, '')
-    .toLowerCase()
+/** What a word, or several words as one, stands for. */
+export interface Known {
+  meaning?: Meaning & { readonly word: string }
+  /** What a word of several meanings can be: measures, and quantities that are not read. */
+  can?: readonly string[]
+  roles: Role[]
+  /** Of a quantity that is not read: what it is about, `air` or `wave`. */
+  family?: string
+  qualifiers: Qualifier[]
+}
 
-function meaningsOf(words: { readonly [name in Quantity]: readonly string[] }): ReadonlyMap<string, Meaning> {
+/** Lists of words, of which a long one stands in several lines. */
+type Words = string | readonly string[]
+
+const wordsOf = (words: Words): string[] => [words].flat().join(' ').split(' ')
+
+/** Letters that are no other letter with an accent. */
+const LETTERS: { readonly [letter: string]: string } = {
+  ø: 'o',
+  æ: 'ae',
+  ß: 'ss',
+  ł: 'l',
+  ı: 'i',
+  đ: 'd',
+  ς: 'σ',
+}
+
+/** "Significant Wave-Height" and "Våghöjd" without case, blanks, signs and accents. */
+export const plainName = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replaceAll(/[^\p{L}\p{N}$]/gu, '')
+    .replaceAll(/[øæßłıđς]/g, (letter) => LETTERS[letter])
+
+function meaningsOf(words: { readonly [name in Quantity]: Words }): Map<string, Meaning> {
   const quantities = Object.keys(words) as Quantity[]
   return new Map(
-    quantities.flatMap((name) => words[name].map((word, rank): [string, Meaning] => [word, { name, rank }])),
+    quantities.flatMap((name) =>
+      wordsOf(words[name]).map((word, rank): [string, Meaning] => [word, { name, rank }]),
+    ),
   )
 }
 
 /** CF standard names by preference; `to_direction` stands for where waves and wind go. */
-export const STANDARD_NAMES = meaningsOf(vocabulary.standardNames)
+export const STANDARD_NAMES: ReadonlyMap<string, Meaning> = meaningsOf(vocabulary.standardNames)
 
 /** A name with capitals is compared as it is: in small letters it means something else. */
-const OWN_NAMES = meaningsOf(vocabulary.labels)
+const isAsWritten = (word: string): boolean => /^[A-Z]+[A-Z0-9_$]*$/.test(word)
 
-export const ownMeaning = (label: string): Meaning | undefined =>
-  OWN_NAMES.get(label) ?? OWN_NAMES.get(normal(label))
+function knownWords(): ReadonlyMap<string, Known> {
+  const known = new Map<string, Known>()
+  const of = (word: string): Known => {
+    const key = isAsWritten(word) ? word : plainName(word)
+    const found = known.get(key) ?? { roles: [], qualifiers: [] }
+    known.set(key, found)
+    return found
+  }
+  for (const [word, meaning] of meaningsOf(vocabulary.labels)) of(word).meaning = { ...meaning, word }
+  const each = (
+    lists: { readonly [name: string]: Words },
+    take: (word: Known, name: string, text: string) => void,
+  ): void => {
+    for (const [name, words] of Object.entries(lists))
+      wordsOf(words).forEach((word) => take(of(word), name, word))
+  }
+  for (const names of Object.values(vocabulary.languages)) {
+    each(names, (word, name, text) => {
+      word.meaning ??= { name: name as Quantity, rank: FOREIGN_RANK, word: plainName(text) }
+    })
+  }
+  for (const [word, can] of Object.entries(vocabulary.ambiguous)) of(word).can = wordsOf(can)
+  each(vocabulary.roles, (word, role) => void word.roles.push(role as Role))
+  each(vocabulary.others, (word, family) => void (word.family = family))
+  each(vocabulary.words, (word, qualifier) => void word.qualifiers.push(qualifier as Qualifier))
+  return known
+}
 
-const isIn = (names: readonly string[], label: string): boolean =>
-  names.includes(label) || names.includes(normal(label))
+/** Behind the English names, which are those of most tables. */
+const FOREIGN_RANK = 50
+
+const KNOWN = knownWords()
+
+/** What a text without further words stands for. */
+export const knownAs = (text: string): Known | undefined => KNOWN.get(text) ?? KNOWN.get(plainName(text))
+
+export const FILLERS: ReadonlySet<string> = new Set(wordsOf(vocabulary.words.filler))
+
+const isIn = (names: Words, word: string): boolean => wordsOf(names).includes(word)
 
 /** Whether many use this name for something else too: a standard name counts more. */
-export const isGeneric = (label: string): boolean => isIn(vocabulary.generic, label)
+export const isGeneric = (word: string): boolean => isIn(vocabulary.generic, word)
 
 /** Whether values under this name are by definition where waves and wind come from. */
-export const isFrom = (label: string): boolean => isIn(vocabulary.from, label)
+export const isFrom = (word: string): boolean => isIn(vocabulary.from, word)
 
-/** The column with a role, the one listed first if there are several; −1 for none. */
-export function fieldOf(role: Role, labels: readonly string[]): number {
-  const plain = labels.map(normal)
-  const found = vocabulary[role].find((name) => plain.includes(name))
-  return found === undefined ? -1 : plain.indexOf(found)
-}
+/** The place of a name among those of a role: the first is preferred. */
+export const rankOfRole = (role: Role, word: string): number =>
+  wordsOf(vocabulary.roles[role]).findIndex((name) => name === word || plainName(name) === plainName(word))
 
 /** `significant_height` of `significantHeight`. */
 export const labelOf = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The offset that a word such as `GMT` or `AEST` names, "+10:00", or null. */
-export function offsetWord(text: string): string | null {
-  const zones: { readonly [word: string]: string } = vocabulary.zones
-  const words = text.toLowerCase().match(/[a-z]+/g) ?? []
-  return words.map((word) => zones[word]).find((zone) => zone !== undefined) ?? null
+const ZONES: { readonly [word: string]: string } = vocabulary.zones
+const LEAD = /^(?:(?:utc|gmt|ut|z) ?)?([+-]|\u2212) ?(\d{1,2})(?::?(\d\d)|[.,](5))?$/i
+
+/** The lead over UTC that a word such as `GMT`, `AEST` or `UTC+9` names, "+09:00", or null. */
+export function leadOf(text: string): string | null {
+  const word = text.trim().toLowerCase()
+  const [, sign, hours, minutes = '00', half] = LEAD.exec(word) ?? []
+  if (sign === undefined) return Object.hasOwn(ZONES, word) ? ZONES[word] : null
+  // "-3" alone is a number.
+  if (!/^[a-z]/.test(word) && !word.includes(':')) return null
+  const lead = `${sign === '+' ? '+' : '-'}${hours.padStart(2, '0')}:${half === undefined ? minutes : '30'}`
+  return Number(hours) <= 14 && Number(minutes) < 60 ? lead : null
 }
+
+/** A format of a network that its columns show, with what it counts in its own way. */
+export interface Format {
+  readonly of: string
+  /** Longitudes count to the west. */
+  readonly isWestward: boolean
+  /** Numbers that mark what is missing. */
+  readonly missing: readonly number[]
+}
+
+/** The format whose columns a table has; null for any other. */
+export const formatOf = (labels: readonly string[]): Format | null =>
+  vocabulary.formats.find(({ columns }) => columns.split(' ').every((label) => labels.includes(label))) ??
+  null
 
 /** Good values of flags by the convention of their column's name; null for any other name. */
 export function conventionOf(label: string): readonly string[] | null {

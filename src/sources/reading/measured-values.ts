@@ -12,6 +12,12 @@ export interface MeasuredColumn {
   /** Words that mark "missing", besides the numbers of `column`. */
   missing: ReadonlySet<string>
   flags: Flag[]
+  /**
+   * The column with the unit of each value, −1 for none, and how values in a unit are read; null for an
+   * unknown one.
+   */
+  unitField: number
+  inUnit: (unit: string) => ValueColumn | null
   fault: string
   flagged: string
   /** Whether a row had a value. */
@@ -30,29 +36,40 @@ export function knownColumn(
 ): MeasuredColumn {
   const column = valueColumn(name, label, unit, { missing, isWithinCircle: true })!
   const rest = { flags: [], missing: new Set<string>(), flagged: '', isFound: false }
-  return { field, column, fault: `${label} is not a decimal number`, ...rest }
+  const unitless = { unitField: -1, inUnit: () => column }
+  return { field, column, fault: `${label} is not a decimal number`, ...rest, ...unitless }
 }
 
-/** Reads the measured cells of a row into codes; a row with a faulty cell is reported, and false. */
+/**
+ * Reads the measured cells of a row into codes, and the numbers as they are written into `values`; a row with
+ * a faulty cell is reported, and false.
+ */
 export function readValues(
   table: Pick<OpenTable, 'text' | 'number' | 'row'>,
   measured: readonly MeasuredColumn[],
   codes: Int32Array,
   file: FileReport,
+  values?: Float64Array,
 ): boolean {
   for (let i = 0; i < measured.length; i++) {
     const one = measured[i]
     const value = table.number(one.field)
     codes[i] = NO_CODE
+    if (values !== undefined) values[i] = value ?? NaN
     if (value === null) {
       if (one.missing.has(table.text(one.field).trim())) continue
       file.bad(table.row(), one.fault, table.text(one.field))
       return false
     }
     if (Number.isNaN(value) || (one.flags.length > 0 && isMissing(one.column, value))) continue
+    const column = one.unitField < 0 ? one.column : one.inUnit(table.text(one.unitField).trim())
+    if (column === null) {
+      file.skipped('a value in an unknown unit')
+      continue
+    }
     one.isFound = true
     if (one.flags.length === 0 || one.flags.every((flag) => isGood(table, flag)))
-      codes[i] = codeOf(one.column, value, file)
+      codes[i] = codeOf(column, value, file)
     else file.skipped(one.flagged)
   }
   return true

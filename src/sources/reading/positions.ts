@@ -9,7 +9,7 @@ import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 const JUMP_KM = 1
 
 /** Fixes of one place lie within this distance, whatever their times. */
-const APART_KM = 50
+export const APART_KM = 50
 
 /** Faster than currents (9 km/h) and vehicles that sail by themselves (15 km/h). */
 const FASTEST_KMH = 20
@@ -20,6 +20,12 @@ const MOST_STAYS = 200
 /** Fewer strays than this, or than this share of all fixes, are faults of single rows. */
 const FEW_STRAYS = 2
 const STRAY_SHARE = 0.01
+
+/** A leap farther than the last digit of degrees with one decimal, and faster than anything sails. */
+const LEAP_KM = 16
+/** More leaps than this, and than this share of all fixes, are two places and not faults of single rows. */
+const FEW_LEAPS = 2
+const LEAP_SHARE = 0.1
 
 /** Epoch seconds; degrees, the longitude in −180…180. */
 export interface Fix {
@@ -38,6 +44,9 @@ interface Stay {
 
 export class Positions {
   readonly #stays: Stay[] = []
+  #last: Fix | null = null
+  #fixes = 0
+  #leaps = 0
   /** Fixes at 0 N 0 E, which stands for "unknown"; the one buoy of that place is in lists of stations. */
   zeros = 0
   /** Positions that are not on the globe; NaN stands for none. */
@@ -54,6 +63,9 @@ export class Positions {
       this.zeros++
       return
     }
+    this.#fixes++
+    if (this.#last !== null && isLeap(this.#last, fix)) this.#leaps++
+    this.#last = fix
     const present = this.#stays.at(-1)
     if (present !== undefined && kmApart(fix, present.first) <= APART_KM) note(present, fix)
     else this.#begin(fix)
@@ -66,6 +78,11 @@ export class Positions {
       stays.splice(oldest, 1)
     }
     stays.push({ first: fix, newest: [fix], count: 1 })
+  }
+
+  #toAndFro(): string {
+    const { lat, lng } = this.#last!
+    return `${this.#leaps} leaps of more than ${LEAP_KM} km, the last to ${lat} ${lng}`
   }
 
   /**
@@ -90,14 +107,23 @@ export class Positions {
     const all = tracks.reduce((sum, { count }) => sum + count, 0)
     const strays = all - (main?.count ?? 0)
     const few = Math.max(FEW_STRAYS, STRAY_SHARE * all)
+    // Two buoys near each other lie within one stay: their fixes go to and fro.
+    const isToAndFro = this.#leaps > Math.max(FEW_LEAPS, LEAP_SHARE * this.#fixes)
     const placeOf = ({ count, newest: [{ lat, lng }] }: Stay): string => `${count} fixes at ${lat} ${lng}`
     return {
       at: main === undefined ? null : steadyOf(main.newest),
       strays,
-      several: strays > few || (strays > 0 && strays * 2 > main.count),
-      places: tracks.slice(0, 3).map(placeOf).join(', '),
+      several: isToAndFro || strays > few || (strays > 0 && strays * 2 > main.count),
+      places:
+        isToAndFro && tracks.length === 1 ? this.#toAndFro() : tracks.slice(0, 3).map(placeOf).join(', '),
     }
   }
+}
+
+/** Whether a fix is far from the one before it in less time than anything takes. */
+function isLeap(from: Fix, to: Fix): boolean {
+  const km = kmApart(from, to)
+  return km > LEAP_KM && km > (FASTEST_KMH * Math.abs(to.time - from.time)) / 3600
 }
 
 function kmApart(a: Fix, b: Fix): number {

@@ -2,7 +2,8 @@
  * Stations known from rows that name station and position. Files are read twice, as a buoy is announced with
  * its position before its rows are sent, in batches of one buoy.
  */
-import { Positions } from './positions.ts'
+import { haversineKm } from '../../sea/geo.ts'
+import { APART_KM, Positions } from './positions.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
@@ -52,14 +53,15 @@ export class Stations {
   /**
    * Announces all stations with a position by identifier, with the record of `known` or their own name and
    * position. Returns their handles. A station without a position, and one with fixes of several
-   * stations, is left out with a doubt; `hint` names what else could be the identifier.
+   * stations, is left out with a doubt; `hint` names what else could be the identifier;
+   * with `comparesPlaces` a listed place that is far from the rows makes a doubt.
    */
   announce(
     sink: Sink,
     source: string,
     report: Pick<Report, 'doubt' | 'withoutPosition'>,
     known: ReadonlyMap<string, Partial<BuoyRecord>> = new Map(),
-    hint = '',
+    { hint = '', comparesPlaces = false }: { hint?: string; comparesPlaces?: boolean } = {},
   ): Map<string, number> {
     const handles = new Map<string, number>()
     const placeless: string[] = []
@@ -73,6 +75,10 @@ export class Stations {
       if (several) doubt('several', `${identifier}: ${places}${hint}`)
       else doubt('strays', `${identifier}: ${places}`, strays)
       const { lat, lng } = { ...(several ? null : at), ...listed }
+      const isElsewhere =
+        comparesPlaces && at !== null && listed.lat !== undefined && listed.lng !== undefined
+      const km = isElsewhere ? haversineKm(at.lat, at.lng, listed.lat!, listed.lng!) : 0
+      if (km > APART_KM) doubt('elsewhere', `${identifier}: ${Math.round(km)} km from ${at!.lat} ${at!.lng}`)
       if (several && lat === undefined) continue
       if (lat === undefined || lng === undefined) placeless.push(identifier)
       else {
@@ -108,15 +114,28 @@ export class WaitingRows {
   readonly #sink: Pick<Sink, 'rows'>
   readonly #doubt: TakeDoubt
   readonly #feed: number
+  readonly #look: (batches: ReadonlyMap<number, RowBatch>) => void
   readonly #batches = new Map<number, RowBatch>()
   #length = 0
   #isPartlySent = false
 
   /** @param doubt names the file */
-  constructor(sink: Pick<Sink, 'rows'>, doubt: TakeDoubt, feed = 0) {
+  /** @param look looks at all rows that wait, by buoy, before they are sent */
+  constructor(
+    sink: Pick<Sink, 'rows'>,
+    doubt: TakeDoubt,
+    feed = 0,
+    look: (batches: ReadonlyMap<number, RowBatch>) => void = () => undefined,
+  ) {
     this.#sink = sink
     this.#doubt = doubt
     this.#feed = feed
+    this.#look = look
+  }
+
+  /** The number of the buoy's next row among those that wait. */
+  next(buoy: number): number {
+    return this.#batches.get(buoy)?.length ?? 0
   }
 
   add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
@@ -139,6 +158,7 @@ export class WaitingRows {
   }
 
   #send(hint: string): void {
+    this.#look(this.#batches)
     for (const [buoy, batch] of this.#batches) {
       const { times, twice, example } = timesWithTwoHeights(batch)
       const isMixed = twice > Math.max(FEW_TWICE, times * TWICE_SHARE) || twice * 2 > times

@@ -25,6 +25,10 @@ export interface OpenTable {
   readonly labels: readonly string[]
   /** Units by column; empty where the table does not give them. */
   readonly units: readonly string[]
+  /** Names as the header writes them, with units beside them. */
+  readonly written: readonly string[]
+  /** The unit that the table itself gives for all of its values, where it does. */
+  readonly unit?: string | undefined
   /** The field of a column that a map names or numbers from 1, −1 where there is none. */
   column(at: string | number): number
   text(field: number): string
@@ -54,6 +58,8 @@ export interface TextForm {
   /** The beginning of each comment line; empty where there are none. */
   readonly comment?: string | undefined
   readonly isHeaderless?: boolean
+  /** Whether cells are names of columns: such a line ends the table, unless it is the header again. */
+  readonly isHeader?: ((cells: readonly string[]) => boolean) | undefined
 }
 
 const COMMA = 44
@@ -109,16 +115,21 @@ export class TextTable implements OpenTable {
   readonly #separator: number
   readonly #decimalComma: boolean
   readonly #mark: Buffer
-  /** Names in the header, and their parts with a unit. */
-  readonly #written: readonly string[]
+  readonly written: readonly string[]
+  /** The parts of names with a unit. */
   readonly #named: readonly (RegExpExecArray | null)[]
+  readonly #isHeader: TextForm['isHeader']
+  /** The lines of the header as they are written. */
+  readonly #again: ReadonlySet<string>
+  /** The header of other rows below, where there is one. */
+  other: Place | null = null
   #start = 0
   #nextLine: number
 
   constructor(
     bytes: Buffer,
     file: FileReport,
-    { separator, header, units, decimalComma, comment = '#', isHeaderless = false }: TextForm,
+    { separator, header, units, decimalComma, comment = '#', isHeaderless = false, isHeader }: TextForm,
   ) {
     const { at, line } = header ?? { at: 0, line: 1 }
     // A first line "sep=;" names the separator for a spreadsheet.
@@ -137,8 +148,8 @@ export class TextTable implements OpenTable {
     const { fault, count } = this.fields
     this.headerFault = fault ?? (count === texts.length ? null : 'too many columns')
     const names = namesOf(texts)
-    this.#written = isHeaderless ? names.map((_, i) => String(i + 1)) : names
-    this.#named = this.#written.map((label) => NAME_WITH_UNIT.exec(label))
+    this.written = isHeaderless ? names.map((_, i) => String(i + 1)) : names
+    this.#named = this.written.map((label) => NAME_WITH_UNIT.exec(label))
     if (isHeaderless) {
       this.fields.next = begin
       this.#nextLine = this.line
@@ -146,15 +157,20 @@ export class TextTable implements OpenTable {
     const ahead = new Fields()
     if (units !== false && this.fields.next < bytes.length) this.#splitAt(this.fields.next, ahead)
     const below = textsOf(bytes, ahead)
-    const isBelow = !isHeaderless && (units ?? (below.some(isUnit) && !below.some(isOfRow)))
+    const cells = below.map((cell) => cell.replace(/^[([](.*)[)\]]$/, '$1').trim())
+    const isBelow = !isHeaderless && (units ?? (cells.some(isUnit) && !cells.some(isOfRow)))
+    const again = [this.lineText()]
     if (isBelow) this.#split()
-    this.labels = this.#written.map((label, i) => (isBelow ? label : (this.#named[i]?.[1] ?? label)))
-    this.units = this.#written.map((_, i) => (isBelow ? (below[i] ?? '') : (this.#named[i]?.[2] ?? '')))
+    if (isBelow) again.push(this.lineText())
+    this.#isHeader = isHeaderless ? undefined : isHeader
+    this.#again = new Set(again)
+    this.labels = this.written.map((label, i) => (isBelow ? label : (this.#named[i]?.[1] ?? label)))
+    this.units = this.written.map((_, i) => (isBelow ? (cells[i] ?? '') : (this.#named[i]?.[2] ?? '')))
   }
 
   column(at: string | number): number {
     if (typeof at === 'number') return at <= this.labels.length ? at - 1 : -1
-    const field = this.#written.indexOf(at)
+    const field = this.written.indexOf(at)
     return field >= 0 ? field : this.#named.findIndex((match) => match?.[1] === at)
   }
 
@@ -168,12 +184,33 @@ export class TextTable implements OpenTable {
       const { fault, count, starts, ends } = fields
       const isMarked =
         bytes[this.#start] === mark[0] && mark.equals(bytes.subarray(this.#start, this.#start + mark.length))
+      if (this.#isHeader !== undefined && fault === null && !isMarked && this.#isOfWords()) {
+        if (this.#again.has(this.lineText())) {
+          this.#file.skipped('the header again')
+          continue
+        }
+        if (this.#isHeader(textsOf(bytes, fields))) {
+          this.other = { at: this.#start, line: this.line }
+          return false
+        }
+      }
       // In a table of one column an empty line is a row without a value.
       if (fault === null && this.#isRow() && !isMarked) return true
       const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
       if (!isEmpty && !isMarked) this.#file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
     }
     return false
+  }
+
+  /** Whether no field begins as a number does, and there are some: rows have a time or a value. */
+  #isOfWords(): boolean {
+    const { starts, ends, count } = this.fields
+    for (let i = 0; i < Math.min(count, this.labels.length); i++) {
+      const byte = this.#bytes[starts[i]]
+      if (starts[i] < ends[i] && ((byte >= 48 && byte <= 57) || byte === 45 || byte === 43 || byte === 46))
+        return false
+    }
+    return count > 1
   }
 
   /** Whether there is a field for each name, and nothing after the last one. */

@@ -10,6 +10,7 @@ import {
   readIsoTime,
 } from '../../sea/time.ts'
 import type { Zone } from '../../sea/zones.ts'
+import { leadOf, plainName } from './known-names.ts'
 import { numberOf, secondsOfUnit } from './units.ts'
 
 const FIRST_YEAR = 1970
@@ -36,13 +37,19 @@ function inRange(seconds: number): number {
 
 const MAX_TEXT = 50
 
+/** A lead over UTC, "+10:00", in seconds. */
+export function leadSeconds(lead: string): number {
+  return (lead.startsWith('-') ? -1 : 1) * (Number(lead.slice(1, 3)) * 3600 + Number(lead.slice(4)) * 60)
+}
+
 /**
  * Seconds from 1970 on the clock that a text has, and how far this is ahead of UTC, null where it does not
  * say.
  */
-type Written = { readonly local: number; readonly offset: number | null } | null
+export type Written = { readonly local: number; readonly offset: number | null } | null
 
-const isoWritten = (text: string): Written => (text.length > MAX_TEXT ? null : readIsoTime(text, LOOSE_TIME))
+export const isoWritten = (text: string): Written =>
+  text.length > MAX_TEXT ? null : readIsoTime(text, LOOSE_TIME)
 
 /**
  * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as epoch seconds with a fraction cut off, or −1. A time without
@@ -54,13 +61,35 @@ export function isoTime(text: string, ahead: number | null = 0): number {
   return time === null || offset === null ? -1 : inRange(time.local - offset)
 }
 
-const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
+/** Beginnings of the names of months, in English and in other languages of networks. */
+const MONTHS = [
+  'jan ene gen',
+  'feb fev',
+  'mar maa mrt',
+  'apr abr avr',
+  'may mai mag mei maj',
+  'jun juin giu',
+  'jul juil lug',
+  'aug ago aou',
+  'sep set',
+  'oct okt ott out',
+  'nov',
+  'dec dic dez des',
+].map((words) => words.split(' '))
+
+/** The month of a name in full or short, from 1; NaN for no month, and for two. */
+function monthOf(word: string): number {
+  const name = plainName(word)
+  const is = (beginning: string): boolean => name.startsWith(beginning)
+  const found = MONTHS.flatMap((words, i) => (words.some(is) ? [i + 1] : []))
+  return found.length === 1 ? found[0] : NaN
+}
 
 /** The pattern of each word of a format, and the part of a time that it gives. */
 const TOKENS: { readonly [token: string]: readonly [part: string, pattern: string] } = {
   YYYY: ['year', '\\d{4}'],
   YY: ['year', '\\d{2}'],
-  MMM: ['month', '[a-z]{3,9}\\.?'],
+  MMM: ['month', '\\p{L}{3,10}\\.?'],
   MM: ['month', '\\d{1,2}'],
   DD: ['day', '\\d{1,2}'],
   HH: ['hour', '\\d{1,2}'],
@@ -69,22 +98,42 @@ const TOKENS: { readonly [token: string]: readonly [part: string, pattern: strin
   ss: ['second', '\\d{2}(?:\\.\\d{1,9})?'],
   A: ['half', '[ap]\\.?m\\.?'],
 }
+/** What names the zone behind a time. */
+const ZONE = '[a-z]{1,5}(?: ?[+-]\\d{1,2}(?::?\\d\\d)?)?|[+-]\\d{1,2}:?\\d\\d'
+/** Two digits of a year from this one on are of the last century: no buoy measured before. */
+const FIRST_SHORT_YEAR = 70
 const TOKEN = /YYYY|YY|MMM|MM|DD|HH|hh|mm|ss|A/g
 
-/** The reader of times in a format such as `DD-MMM-YYYY HH:mm`; null for a text that is not a format. */
-function formatReader(format: string): ((text: string) => Written) | null {
-  const tokens: readonly string[] = format.match(TOKEN) ?? []
+const tokensOf = (format: string): readonly string[] => format.match(TOKEN) ?? []
+
+/** The pattern of times in a format such as `DD-MMM-YYYY HH:mm`; null for a text that is not a format. */
+export function patternOf(format: string): RegExp | null {
+  const tokens = tokensOf(format)
   const parts = tokens.map((token) => TOKENS[token][0])
   const isWhole = ['year', 'month', 'day'].every((part) => parts.includes(part))
   const isHalved = parts.includes('half') === tokens.includes('hh')
   if (!isWhole || !isHalved || new Set(parts).size < parts.length) return null
   if (!/^[-/., :T_]*$/.test(format.replaceAll(TOKEN, ''))) return null
-  const digits = /YYYYMM|MMDD/.test(format) ? '\\d{2}' : '\\d{1,2}'
+  const digits = /YYYYMM|MMDD|DDMM/.test(format) ? '\\d{2}' : '\\d{1,2}'
+  // Minutes in a column of their own may have one digit.
+  const isApart = format.includes(' mm')
+  const patternOfToken = (token: string): string => {
+    const pattern = TOKENS[token][1].replace('\\d{1,2}', digits)
+    return isApart && (token === 'mm' || token === 'ss') ? pattern.replace('\\d{2}', '\\d{1,2}') : pattern
+  }
   const source = format
     .replaceAll(/[./]/g, '\\$&')
     .replaceAll(/ +/g, ' +')
-    .replaceAll(TOKEN, (token) => `(${TOKENS[token][1].replace('\\d{1,2}', digits)})`)
-  const pattern = new RegExp(`^${source}(?: ?(?:Z|UTC|GMT))?$`, 'i')
+    .replaceAll(TOKEN, (token) => `(${patternOfToken(token)})`)
+  return new RegExp(`^${source}(?: ?(${ZONE}))?$`, 'iu')
+}
+
+/** The reader of times in a format; null for a text that is not a format. */
+export function formatReader(format: string): ((text: string) => Written) | null {
+  const pattern = patternOf(format)
+  if (pattern === null) return null
+  const tokens = tokensOf(format)
+  const parts = tokens.map((token) => TOKENS[token][0])
   return (text) => {
     const found = text.length > MAX_TEXT ? null : pattern.exec(text)
     if (found === null) return null
@@ -92,51 +141,20 @@ function formatReader(format: string): ((text: string) => Written) | null {
     const [year, day, hour, minute, second] = ['year', 'day', 'hour', 'minute', 'second'].map((name) =>
       Math.floor(Number(part(name))),
     )
-    const word = part('month').slice(0, 3).toLowerCase()
-    const month = tokens.includes('MMM') ? MONTHS.indexOf(word) / 3 + 1 : Number(word)
+    const month = tokens.includes('MMM') ? monthOf(part('month')) : Number(part('month'))
     if (!Number.isInteger(month) || (isTwelve(tokens) && (hour < 1 || hour > 12))) return null
     const clock = isTwelve(tokens) ? (hour % 12) + (/^p/i.test(part('half')) ? 12 : 0) : hour
-    const local = epochSeconds(year < 100 ? year + 2000 : year, month, day, clock, minute, second)
-    return local < 0 ? null : { local, offset: /(?:Z|UTC|GMT)$/i.test(text) ? 0 : null }
+    const century = year < FIRST_SHORT_YEAR ? 2000 : 1900
+    const local = epochSeconds(year < 100 ? year + century : year, month, day, clock, minute, second)
+    const zoneText = found.at(-1)
+    // "+0100" behind a clock is a lead; other words are not.
+    const lead = zoneText === undefined ? null : leadOf(zoneText.replace(/^([+-])/, 'UTC$1'))
+    if (local < 0 || (zoneText !== undefined && lead === null)) return null
+    return { local, offset: lead === null ? null : leadSeconds(lead) }
   }
 }
 
 const isTwelve = (tokens: readonly string[]): boolean => tokens.includes('hh')
-
-const DATES = [
-  'YYYY-MM-DD',
-  'YYYY/MM/DD',
-  'YYYYMMDD',
-  'DD/MM/YYYY',
-  'MM/DD/YYYY',
-  'DD-MM-YYYY',
-  'MM-DD-YYYY',
-  'DD.MM.YYYY',
-].concat(['DD-MMM-YYYY', 'DD/MMM/YYYY', 'DD MMM YYYY', 'DD-MMM-YY', 'DD/MM/YY', 'MM/DD/YY'])
-const HOURS = ['', ' HH', ' HH:mm', ' HH:mm:ss', ' HHmm', 'HHmm', 'HHmmss', ' hh:mm A', ' hh:mm:ss A']
-
-/**
- * The formats that read most of the texts, `ISO` alone where it reads them all: several where day and month
- * can be either. None where fewer than half are read, and where other formats read what these do not: dates
- * in two orders.
- */
-export function formatsOf(texts: readonly string[]): string[] {
-  const counts = ['seconds', 'milliseconds'].map((unit) => `${unit} since 1970-01-01`)
-  if (texts.every((text) => /^\d{9,10}$/.test(text))) return [counts[0]]
-  if (texts.every((text) => /^\d{12,13}$/.test(text))) return [counts[1]]
-  const all = ['ISO', ...DATES.flatMap((date) => HOURS.map((hour) => date + hour))].flatMap((format) => {
-    const read = format === 'ISO' ? isoWritten : formatReader(format)!
-    const unread = texts.filter((text) => read(text) === null)
-    return unread.length === texts.length ? [] : [{ format, unread }]
-  })
-  const least = Math.min(...all.map(({ unread }) => unread.length))
-  const best = all.filter(({ unread }) => unread.length === least)
-  const isMixed = best.some(({ unread }) =>
-    unread.some((text) => all.some((other) => !other.unread.includes(text))),
-  )
-  const formats = isMixed || least * 2 > texts.length ? [] : best.map(({ format }) => format)
-  return formats.includes('ISO') ? ['ISO'] : formats
-}
 
 /** Whether a text in one of the formats names its zone itself; null for one that is not a time in it. */
 export function namesZone(text: string, format: string): boolean | null {

@@ -37,9 +37,11 @@ const CONVERSIONS: { readonly [unit: string]: ReadonlyMap<string, Conversion> } 
 function normal(unit: string): string {
   return unit
     .slice(0, 60)
+    .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/\*\*|\^/g, '')
-    .replaceAll('⁻¹', '-1')
+    .replaceAll(/\u2212|\u2010/g, '-')
+    .replaceAll('\u2215', '/')
     .replaceAll('º', '°')
     .replaceAll(/[\s._]+/g, ' ')
     .trim()
@@ -55,8 +57,14 @@ export function conversionOf(measure: MeasureName, unit: string): Conversion | n
 
 /** Whether a text is a unit of any measure, or says how times are counted; `1` may as well be a value. */
 export const isUnit = (text: string): boolean =>
-  /^utc$| since /i.test(text) ||
-  (text !== '1' && Object.values(CONVERSIONS).some((known) => known.has(normal(text))))
+  /^utc$| since /i.test(text) || (text.length <= LONGEST_UNIT && UNITS.has(normal(text)))
+
+const UNITS: ReadonlySet<string> = new Set(
+  Object.values(CONVERSIONS)
+    .flatMap((known) => [...known.keys()])
+    .filter((unit) => unit !== '1'),
+)
+const LONGEST_UNIT = Math.max(...[...UNITS].map((unit) => unit.length)) + 5
 
 /** Seconds of a unit of time such as `hours`; null for an unknown one. */
 export function secondsOfUnit(word: string): number | null {

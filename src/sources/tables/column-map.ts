@@ -9,7 +9,7 @@ import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import { type Zone, zone } from '../../sea/zones.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
-import { isTimeFormat } from '../reading/times.ts'
+import { isTimeFormat, leadSeconds } from '../reading/times.ts'
 
 const WORDS = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f"]+$' })
 
@@ -24,6 +24,8 @@ const VALUE = object({
   at: AT,
   /** A UDUNITS string, in place of the one that the table gives: "m", "knots", "degree_Celsius". */
   unit: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+  /** The column or place with the unit of each value. */
+  unitAt: Type.Optional(AT),
   /** The value in this unit is `cell × factor + offset`. */
   factor: Type.Optional(Type.Number()),
   offset: Type.Optional(Type.Number()),
@@ -41,7 +43,8 @@ const TABLE = object({
    */
   files: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^*]*\\*?[^*]*$' })),
   station: Type.Optional(Type.Union([AT, object({ is: WORDS })])),
-  name: Type.Optional(AT),
+  /** Null: none, and all rows are of one station whatever their names are. */
+  name: Type.Optional(Type.Union([AT, Type.Null()])),
   lat: Type.Optional(POSITION),
   lng: Type.Optional(POSITION),
   time: Type.Optional(
@@ -76,6 +79,8 @@ const TABLE = object({
   when: Type.Optional(object({ at: Type.String({ maxLength: 300, pattern: '^(/.*)?$' }), is: scalar(100) })),
   /** Text: words of the line that names the columns; false where none does, and columns are numbers. */
   header: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Literal(false)])),
+  /** A name that `TextDecoder` knows, for a text that is not UTF-8: `windows-1252`, `shift_jis`. */
+  encoding: Type.Optional(Type.String({ maxLength: 40 })),
   delimiter: Type.Optional(Type.Enum([',', ';', '\t', 'blanks'])),
   /** Lines before anything is looked at. */
   skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
@@ -147,6 +152,8 @@ export function compileMap(kind: string, options: TableOptions = {}): ColumnMap 
     }
     if (time.unit !== undefined && !isTimeFormat(time.unit))
       fail(`${place}/time/unit`, 'is neither a known unit of time nor a format such as DD-MMM-YYYY HH:mm')
+    if (table.encoding !== undefined && !isEncoding(table.encoding))
+      fail(`${place}/encoding`, 'is not an encoding that is known, such as windows-1252')
     const wall = time.zone === undefined ? null : zone(time.zone)
     if (time.zone !== undefined && (wall === null || time.offset !== undefined))
       fail(`${place}/time/zone`, 'is not an IANA time zone, or stands beside an offset')
@@ -157,16 +164,19 @@ export function compileMap(kind: string, options: TableOptions = {}): ColumnMap 
       if (direction !== undefined && MEASURES[name].unit !== 'degree')
         fail(`${place}/values/${name}`, 'has "direction" but is not a direction')
     }
-    const clock = wall ?? (time.offset === undefined ? null : offsetSeconds(time.offset))
+    const clock = wall ?? (time.offset === undefined ? null : leadSeconds(time.offset))
     return { ...table, file: fileNames(files), isOfAll: table.files === undefined, clock }
   })
   const terms = { ...(credit !== undefined && { credit }), ...(licence !== undefined && { licence }) }
   return { info: { name: source, network, ...terms }, known, tables }
 }
 
-/** "+10:00" in seconds. */
-export function offsetSeconds(text: string): number {
-  return (text.startsWith('-') ? -1 : 1) * (Number(text.slice(1, 3)) * 3600 + Number(text.slice(4)) * 60)
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== ''
+  } catch {
+    return false
+  }
 }
 
 /** The schema allows one `*`, so a name is matched against few parts of any length. */

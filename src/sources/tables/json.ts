@@ -133,11 +133,15 @@ export function openJson(
       return { fromDocument: false, steps: [step] }
     })
     const unitsOf = list(units, whole).map(wordOf)
+    const holder = follow({ ...path, steps: path.steps.slice(0, -1) }, whole)
+    const own = isObject(holder) && Array.isArray(found) ? (holder['unit'] ?? holder['units']) : ''
     let next = 0
     const cell = (field: number): unknown => follow(places[field], scope)
     return [
       {
         labels,
+        written: keys,
+        unit: wordOf(own),
         units: keys.map((_, i) => unitsOf[i] ?? named[i]?.[2] ?? ''),
         column(place) {
           const known = [...keys, ...labels].indexOf(String(place))

@@ -1,26 +1,31 @@
 /** The meaning of a table's columns, by the map, by CF standard names and by well-known names. */
 import { basename } from 'node:path'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import {
-  fieldOf,
-  isFrom,
-  isGeneric,
-  type Meaning,
-  normal,
-  offsetWord,
-  ownMeaning,
-  type Quantity,
-  STANDARD_NAMES,
-} from '../reading/known-names.ts'
+import { entryOf } from '../../system/entry-of.ts'
+import { fieldOf, type HeaderCell, readHeaderCell } from '../reading/header.ts'
+import { formatOf, isFrom, type Quantity } from '../reading/known-names.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
-import { formatsOf, namesZone, type TimeReader, timeReader, timeUnit } from '../reading/times.ts'
 import type { MeasuredColumn } from '../reading/measured-values.ts'
-import { conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
-import { type At, type Clock, type MappedTable, offsetSeconds, type ValueSpec } from './column-map.ts'
-import { flagsOf, goodSet, type Info } from '../reading/flags.ts'
+import {
+  conversionOf,
+  isUnit,
+  numberOf,
+  saysGoesTo,
+  type ValueColumn,
+  valueColumn,
+} from '../reading/units.ts'
 import type { OpenTable } from '../reading/text-table.ts'
 import type { FileReport } from '../source.ts'
+import type { At, MappedTable, ValueSpec } from './column-map.ts'
+import { type Flagged, flagsOf, goodSet, type Info } from '../reading/flags.ts'
+import { chooseColumns } from './measured-columns.ts'
+import type { Ask, Question } from './questions.ts'
+import { type Sample, sampleOf } from './sample.ts'
+import { textOf, timeFields, type Times, timesOf } from './time-columns.ts'
+
+export type { Ask, Question }
+export { textOf }
 
 /** A table of a file, before its columns are known. */
 export interface FoundTable {
@@ -39,24 +44,18 @@ export interface FoundTable {
    * The identifier that a cell stands for; null for a row of something else, which it has counted as skipped.
    */
   readonly identify?: (cell: string, file: FileReport) => string | null
+  /** The first line that is not UTF-8, "line 3: …", in a text whose encoding nobody has named. */
+  readonly odd?: string | null
+  /**
+   * The table below a second header with the same columns in another order or unit; null where there is none.
+   */
+  readonly below?: (doubt: TakeDoubt) => FoundTable | null
   /** Ranks the rows, as in `Sink.rows`. */
   readonly feed?: number
 }
 
-/** What a table does not say, or says in more ways than one. Nothing is read by it until a map says it. */
-export interface Question {
-  readonly about: 'time' | 'timeFormat' | 'zone' | 'station' | 'measure' | 'flags' | 'encoding'
-  /** Its column as the header writes it; empty for a question about the whole table. */
-  readonly column: string
-  /** In words. */
-  readonly why: string
-  /** What it can be: measures, or formats of times; empty for anything. */
-  readonly can: readonly string[]
-}
-export type Ask = (question: Question) => void
-
 export interface Layout {
-  time: { fields: readonly number[]; unit: string; reader: () => TimeReader; isOfStation: boolean }
+  time: Times
   /** The column of the identifier, or the identifier of all rows. */
   station: number | string
   /** Columns; −1 for one that the table does not have. */
@@ -69,6 +68,8 @@ export interface Layout {
   /** Metres in one unit of depth. */
   metres: number
   measured: MeasuredColumn[]
+  /** The names of the columns of flags. */
+  flags: readonly string[]
   /** The place of the whole table, used where its rows give none. */
   place: { name: string; lat: number; lng: number }
 }
@@ -77,8 +78,14 @@ const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_99
 /** What people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
 
-/** Units of speeds and visibilities, which people write in several: one that is not given is not guessed. */
-const NEVER_USUAL: ReadonlySet<string> = new Set(['km/h', 'km'])
+/** What a table says of its columns, before they are chosen. */
+interface Columns {
+  readonly cells: readonly HeaderCell[]
+  /** Null for answers of servers. */
+  readonly sample: Sample | null
+  readonly ask: Ask
+  readonly doubt: TakeDoubt
+}
 
 /** The layout of a table, or the fault of its header. `ask` takes what only its operator can say. */
 export function layoutOf(
@@ -87,8 +94,8 @@ export function layoutOf(
   doubt: TakeDoubt,
   ask: Ask = () => undefined,
 ): Layout | string {
-  const { table, map, path, info } = found
-  const { labels, units } = table
+  const { table, map, info, look, odd } = found
+  const { labels, units, written } = table
   const { values = {} } = map
   const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
   const lacking: At[] = []
@@ -97,45 +104,50 @@ export function layoutOf(
     if (field < 0) lacking.push(at)
     return field
   }
-  const time = timeOf(found, columnOf, ask)
+  const cells = (look === null ? labels : written).map(readHeaderCell)
+  if (odd !== undefined && odd !== null) {
+    doubt('notUtf8', odd)
+    ask({ about: 'encoding', column: '', why: `it is not UTF-8: ${odd}`, can: [] })
+  }
+  const timed = timeFields(cells, map.time?.at, columnOf, look !== null)
+  const sample = look === null ? null : sampleOf(look(), fieldsToSee(cells, timed))
+  const columns: Columns = { cells, sample, ask, doubt }
+  const time = timesOf(timed, { table, map, ...columns })
   if (typeof time === 'string') return time
 
-  const chosen = chooseColumns(table, info, values, columnOf, doubt)
+  const isOfPeople = look !== null
+  const chosen = chooseColumns({ cells, labels, info, given: values, columnOf, isOfPeople, doubt, ask })
   if (!('period' in values)) standInForPeriod(chosen, labels, doubt)
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
-    return field === undefined ? [] : (measuredColumn(name, field, found, doubt, ask) ?? [])
+    return field === undefined ? [] : (measuredColumn(name, field, found, columns) ?? [])
   })
   for (const value of Object.values(values)) {
     if (value?.quality !== undefined) columnOf(value.quality.at)
   }
 
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
-  const ownColumn = cfRole >= 0 ? cfRole : fieldOf('station', labels)
-  const { station } = map
+  const ownColumn = cfRole >= 0 ? cfRole : fieldOf('station', cells)
+  const name = columnOrNone(map.name, () => fieldOf('name', cells), columnOf)
+  const station = stationOf(found, ownColumn, columnOf, known)
+  const several = sample === null ? null : severalStations(station, name, found, columns, known)
+  if (several !== null) return several
   const position = (place: typeof map.lat): number =>
     typeof place === 'object' ? columnOf(place.at) : columnOf(place!)
-  const [lat, lng] = (['lat', 'lng'] as const).map((name) =>
-    map[name] === undefined ? fieldOf(name, labels) : position(map[name]),
+  const [lat, lng] = (['lat', 'lng'] as const).map((role) =>
+    map[role] === undefined ? fieldOf(role, cells) : position(map[role]),
   )
-  const stationOf = (): Layout['station'] => {
-    if (typeof station === 'object') return station.is
-    if (station !== undefined) return columnOf(station)
-    const inName = map.file.exec(basename(path))?.[1]
-    return inName ?? (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))
-  }
+  const flags = [...new Set(measured.flatMap((one) => one.flags.map(({ field }) => labels[field] ?? '')))]
   const layout: Layout = {
     time,
-    station: stationOf(),
-    name: map.name === undefined ? fieldOf('name', labels) : columnOf(map.name),
+    station,
+    name,
     lat,
     lng,
-    factors: [map.lat, map.lng].map((place) => (typeof place === 'object' ? place.factor : 1)) as [
-      number,
-      number,
-    ],
-    ...depthOf(labels, units, chosen, attribute),
+    factors: [factorOf('lat', lat, found, columns), factorOf('lng', lng, found, columns)],
+    ...depthOf(labels, units, cells, chosen, attribute),
     measured,
+    flags,
     place: placeOf(info),
   }
   for (const label of labels) {
@@ -145,6 +157,112 @@ export function layoutOf(
     return `the header lacks ${lacking.map((at) => JSON.stringify(at)).join(', ')}; it has ${labels.join(', ')}`
   if (labels.length > 0 && measured.length > 0) doubt('columns', accountOf(layout, labels))
   return layout
+
+  function columnOrNone(at: At | null | undefined, usual: () => number, column: (at: At) => number): number {
+    if (at === null) return -1
+    return at === undefined ? usual() : column(at)
+  }
+}
+
+/** Unknown columns of which the cells are looked at. */
+const MOST_UNKNOWN = 40
+
+/** The columns whose cells decide: times, flags, stations, positions, zones and what is not known. */
+function fieldsToSee(cells: readonly HeaderCell[], timed: readonly number[]): ReadonlySet<number> {
+  const unknown = cells.flatMap((cell, i) => (cell.unknown.length > 0 && cell.meaning === null ? [i] : []))
+  const decisive = cells.flatMap(({ isFlag, roles }, i) => {
+    const isSeen = isFlag || roles.some((role) => ['station', 'name', 'lng', 'lat', 'zone'].includes(role))
+    return isSeen ? [i] : []
+  })
+  return new Set([...timed, ...decisive, ...unknown.slice(0, MOST_UNKNOWN)].filter((field) => field >= 0))
+}
+
+/** The column of the identifier, or the identifier of all rows. */
+function stationOf(
+  { map, path, info }: FoundTable,
+  ownColumn: number,
+  columnOf: (at: At) => number,
+  known: ReadonlyMap<string, unknown>,
+): number | string {
+  const { station } = map
+  if (typeof station === 'object') return station.is
+  if (station !== undefined) return columnOf(station)
+  const inName = map.file.exec(basename(path))?.[1]
+  return inName ?? (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))
+}
+
+/** Words for directions, which are no stations. */
+const COMPASS_POINT = /^[NESW]{1,3}$/i
+const MOST_STATIONS_SEEN = 50
+
+/**
+ * Why all rows cannot be of one station, in words; null where they can. Several names are several stations. A
+ * column of few words that nobody has explained may name them, too, which is only asked.
+ */
+function severalStations(
+  station: number | string,
+  name: number,
+  { table, map }: FoundTable,
+  { cells, sample, ask, doubt }: Columns,
+  known: ReadonlyMap<string, unknown>,
+): string | null {
+  if (typeof station === 'number' || sample === null) return null
+  const wordsIn = (field: number): string[] => [...new Set(sample.texts(field))].filter((text) => text !== '')
+  const listed = (words: readonly string[]): string => words.slice(0, 3).join(', ')
+  const column = table.written[name] ?? ''
+  const own = fieldOf('station', cells)
+  for (const field of [name, own].filter((one) => one >= 0)) {
+    const names = wordsIn(field)
+    if (names.length < 2 || (field === own && map.station !== undefined && known.size > 0)) continue
+    const which = table.written[field] ?? column
+    const why = `"${which}" names ${names.length} stations (${listed(names)}), but all rows are read as one: say "station": ${JSON.stringify(which)}, or "name": null for one station`
+    ask({ about: 'station', column: which, why, can: [] })
+    return why
+  }
+  if (map.station !== undefined) return null
+  for (const [field, { unknown, meaning, can, roles, isFlag, isUnits }] of cells.entries()) {
+    if (unknown.length === 0 || meaning !== null || can.length > 0 || roles.length > 0 || isFlag || isUnits)
+      continue
+    const words = wordsIn(field)
+    const rows = sample.texts(field).length
+    const isFew = words.length > 1 && words.length <= MOST_STATIONS_SEEN && words.length * 2 <= rows
+    if (
+      !isFew ||
+      words.some((word) => numberOf(word) !== null || COMPASS_POINT.test(word) || word.includes(':'))
+    )
+      continue
+    doubt('otherStations', `${table.written[field]}: ${listed(words)}`)
+    ask({
+      about: 'station',
+      column: table.written[field],
+      why: `it has ${words.length} words (${listed(words)}), which may be stations`,
+      can: [],
+    })
+  }
+  return null
+}
+
+/**
+ * What latitudes or longitudes are multiplied with: by the map, or by the hemisphere that a header or a
+ * format names.
+ */
+function factorOf(
+  role: 'lat' | 'lng',
+  field: number,
+  { table, map, look }: FoundTable,
+  { cells, sample, doubt }: Columns,
+): number {
+  const given = map[role]
+  if (typeof given === 'object') return given.factor
+  if (look === null || field < 0 || sample === null) return 1
+  const words = role === 'lat' ? /\b(?:s|south)\b/i : /\b(?:w|west)\b|degrees?_west/i
+  const isTold = cells[field].qualifiers.has('hemisphere') && words.test(cells[field].text)
+  const format = formatOf(table.labels)
+  const isOfFormat = role === 'lng' && format?.isWestward === true
+  const isNegative = sample.texts(field).some((text) => text.startsWith('-'))
+  if ((!isTold && !isOfFormat) || isNegative) return 1
+  doubt('westward', `${table.labels[field]}${isTold ? '' : ` (${format!.of})`}`)
+  return -1
 }
 
 /** Which column is what: "Hs is significantHeight; Flag, Spread are not used". */
@@ -169,90 +287,19 @@ function accountOf(
   return [...taken, ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`])].join('; ')
 }
 
-/** Rows that decide the format of times: the first ones, and one in `ONE_IN` of the others. */
-const LOOKED_AT = 2000
-const ONE_IN = 50
-
-function timeOf(
-  { table, map, look }: FoundTable,
-  columnOf: (at: At) => number,
-  ask: Ask,
-): Layout['time'] | string {
-  const { labels, units } = table
-  const { at, unit: given } = map.time ?? {}
-  const dated = labels.findIndex((label) => /^date(utc|gmt|local)?$/.test(normal(label)))
-  const clock = fieldOf('clock', labels)
-  const isSplit = look !== null && dated >= 0 && clock >= 0
-  const own = isSplit ? [dated, clock] : [fieldOf('time', labels)]
-  const fields = at !== undefined ? [at].flat().map(columnOf) : own
-  const [first] = fields
-  const column = labels[first] ?? ''
-  const unclear = (about: Question['about'], why: string, can: readonly string[] = []): string => {
-    ask({ about, column, why, can })
-    return why
-  }
-  if (first < 0)
-    return at === undefined
-      ? unclear(
-          'time',
-          `no column is the time: one of ${labels.join(', ')} must be called time, or named in "time"`,
-        )
-      : `the header lacks ${JSON.stringify(at)}, the time; it has ${labels.join(', ')}`
-  const ownUnit = units[first] ?? ''
-  let unit = given ?? ownUnit
-  let wall: Clock = map.clock
-  if (look !== null) {
-    const probe = look()
-    const texts: string[] = []
-    for (let row = 0; probe?.next() === true; row++) {
-      if (row < LOOKED_AT || row % ONE_IN === 0) texts.push(textOf(probe, fields))
-    }
-    if (given === undefined && timeUnit(ownUnit) === null) {
-      const formats = formatsOf(texts)
-      if (texts.length > 0 && formats.length !== 1)
-        return unclear('timeFormat', unknownFormat(column, formats, texts), formats)
-      unit = formats[0] ?? 'ISO'
-    }
-    const word = offsetWord(fields.map((field) => `${labels[field]} ${units[field]}`).join(' '))
-    wall ??= word === null ? null : offsetSeconds(word)
-    const isTold = timeUnit(unit) !== null || texts.every((text) => namesZone(text, unit) !== false)
-    if (wall === null && !isTold)
-      return unclear(
-        'zone',
-        `the times of "${column}" name no zone: say "offset" ("+00:00" for UTC) or "zone" in "time"`,
-      )
-  }
-  const moments = wall ?? 0
-  if (timeReader(unit, moments) === null) return 'the column time is in an unknown unit'
-  return {
-    fields,
-    unit,
-    reader: () => timeReader(unit, moments)!,
-    isOfStation: typeof moments !== 'number',
-  }
-}
-
-function unknownFormat(label: string, formats: readonly string[], texts: readonly string[]): string {
-  const example = JSON.stringify(texts[0].slice(0, 40))
-  return formats.length === 0
-    ? `the times of "${label}" are in no one format (${example}): say it in "time", such as "unit": "DD/MM/YYYY HH:mm"`
-    : `the times of "${label}" (${example}) can be ${formats.join(' or ')}: say which in "time" with "unit"`
-}
-
-/** The cells of several columns as one text. */
-export const textOf = (table: OpenTable, fields: readonly number[]): string =>
-  fields.length === 1 ? table.text(fields[0]) : fields.map((field) => table.text(field)).join(' ')
-
 function depthOf(
   labels: readonly string[],
   units: readonly string[],
+  cells: readonly HeaderCell[],
   chosen: ReadonlyMap<Quantity, number>,
   attribute: (label: string, name: string) => string,
 ): Pick<Layout, 'depth' | 'metres'> {
-  const depth = fieldOf('depth', labels)
-  const temperature = labels[chosen.get('waterTemperature') ?? -1] ?? ''
+  const depth = fieldOf('depth', cells)
+  const field = chosen.get('waterTemperature') ?? -1
+  const temperature = labels[field] ?? ''
   const isOfSurface =
-    /^(sst|sstp|seasurface.*)$/.test(normal(temperature)) ||
+    /^(sst|sstp|seasurface.*)$/i.test(cells[field]?.meaning?.word ?? '') ||
+    cells[field]?.qualifiers.has('surface') ||
     /surface/.test(attribute(temperature, 'standard_name'))
   return {
     // A surface temperature stays at whatever depth the sea, or its mooring, has there.
@@ -271,39 +318,81 @@ function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string
   if (peak === undefined && mean !== undefined) doubt('meanPeriod', labels[mean])
 }
 
+/** Units of speeds and visibilities, which people write in several: one that is not given is not guessed. */
+const NEVER_USUAL: ReadonlySet<string> = new Set(['km/h', 'km'])
+
+/** A cell of a line of units, in brackets or not, without what else it says. */
+function unitOf({ labels, units, written }: OpenTable, field: number, cell: HeaderCell | undefined): string {
+  const isBeside = written[field] !== labels[field]
+  const text = isBeside ? '' : (units[field] ?? '')
+  if (text === '') return cell?.unit ?? ''
+  return isUnit(text) ? text : readHeaderCell(`(${text})`).unit || text
+}
+
 function measuredColumn(
   name: MeasureName,
   field: number,
   { table, map, info, look }: FoundTable,
-  doubt: TakeDoubt,
-  ask: Ask,
+  { cells, sample, doubt, ask }: Columns,
 ): MeasuredColumn | null {
   const { labels, units } = table
   const label = labels[field] ?? ''
+  const cell: HeaderCell | undefined = cells[field]
   // A peak period that stands in for the period is read by its own entry in the map.
   const given = map.values?.[name] ?? (name === 'period' ? map.values?.peakPeriod : undefined) ?? {}
-  const { unit: told, factor = 1, offset = 0, missing = [], direction, quality }: Partial<ValueSpec> = given
+  const {
+    unit: told,
+    unitAt,
+    factor = 1,
+    offset = 0,
+    missing = [],
+    direction,
+    quality,
+  }: Partial<ValueSpec> = given
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
-  const written = (units[field] ?? '') || attribute('units')
+  const beside = look === null ? (units[field] ?? '') : unitOf(table, field, cell)
+  const written = beside || attribute('units') || told || tableUnit()
+  const unitField = unitAt === undefined ? unitColumn() : table.column(unitAt)
   const isUsual =
-    told === undefined && written === '' && look !== null && !NEVER_USUAL.has(MEASURES[name].unit)
-  const unit = told ?? (isUsual ? MEASURES[name].unit : written)
+    told === undefined &&
+    written === '' &&
+    unitField < 0 &&
+    look !== null &&
+    !NEVER_USUAL.has(MEASURES[name].unit)
+  const unit = told ?? (isUsual || unitField >= 0 ? written || MEASURES[name].unit : written)
   if (isUsual) doubt(MEASURES[name].unit === 'm' ? 'metres' : 'usualUnit', label)
-  const [here, described] = [unit, attribute('units') || unit].map((one) => conversionOf(name, one)?.factor)
-  if (here !== described) doubt('otherUnit', `${label} in ${unit}`)
-  const markers = [...missing, ...(map.missing ?? []), ...(look === null ? [] : USUAL_MISSING)]
+  const factorOfUnit = (one: string): number | undefined => conversionOf(name, one)?.factor
+  const own = tableUnit()
+  const described = attribute('units') || own || unit
+  const isDenied = factorOfUnit(unit) !== factorOfUnit(described)
+  // The document's own unit counts before the map's, unless a factor of the map makes up for it.
+  const isOwn = own !== '' && isDenied && factor === 1 && offset === 0
+  if (isDenied && Math.abs(factorOfUnit(unit)! * factor - factorOfUnit(described)!) > 1e-12)
+    doubt('otherUnit', `${label} in ${isOwn ? own : unit}`.trim())
+  const usual = look === null ? [] : [...USUAL_MISSING, ...(formatOf(labels)?.missing ?? [])]
+  const markers = [...missing, ...(map.missing ?? []), ...usual]
   const numbers = ['_FillValue', 'missing_value'].map(attribute).concat(markers.map(String)).map(numberOf)
-  const column = valueColumn(name, name, unit, {
+  const options = {
     missing: numbers.filter((marker): marker is number => marker !== null && !Number.isNaN(marker)),
     goesTo: MEASURES[name].unit === 'degree' && (direction === undefined ? goesTo() : direction === 'to'),
     factor,
     offset,
-  })
+  }
+  const columnIn = (one: string): ValueColumn | null => valueColumn(name, name, one, options)
+  const column = columnIn(isOwn ? own : unit)
   if (column === null) {
     doubt(unit === '' ? 'noUnit' : 'unknownColumn', `${label} ${unit}`.trim())
+    ask({
+      about: 'measure',
+      column: label,
+      why: unit === '' ? 'it has no unit' : `its unit ${unit} is not known`,
+      can: [name],
+    })
     return null
   }
-  const flags = flagsOf(field, name, labels, info, map.flags ?? {})
+  if (cell?.qualifiers.has('magnetic')) doubt('magnetic', label)
+  const flagged: Flagged = { labels, cells, info, given: map.flags ?? {}, sample }
+  const flags = flagsOf(field, name, flagged, doubt)
   if (typeof flags === 'string') {
     doubt('unexplainedFlags', `${label} flags in ${flags}`)
     ask({ about: 'flags', column: flags, why: `what the flags of ${label} mean is not known`, can: [] })
@@ -312,55 +401,33 @@ function measuredColumn(
   if (quality !== undefined) flags.push({ field: table.column(quality.at), good: goodSet(quality.good) })
   const words = new Set(markers.map((marker) => String(marker).trim()))
   const texts = { fault: `${name} is not a number`, flagged: `${name} flagged bad` }
-  return { field, column, missing: words, flags, ...texts, isFound: false }
+  const known = new Map<string, ValueColumn | null>()
+  const inUnit = (text: string): ValueColumn | null =>
+    text === '' ? column : entryOf(known, text, () => columnIn(text))
+  return { field, column, missing: words, flags, ...texts, isFound: false, unitField, inUnit }
+
+  /** The unit that the document gives beside the rows, if it is one of this measure. */
+  function tableUnit(): string {
+    const text = table.unit ?? ''
+    return text !== '' && conversionOf(name, text) !== null ? text : ''
+  }
+
+  /** The column of units of this one: that of its name, or the next one without a name. */
+  function unitColumn(): number {
+    return cells.findIndex(
+      ({ isUnits, base }, i) => isUnits && (base === '' ? i === field + 1 : base === cell?.base),
+    )
+  }
 
   function goesTo(): boolean {
     const saysTo =
       /to_?direction(_at_|$)/i.test(attribute('standard_name') || label) ||
+      cell?.qualifiers.has('to') === true ||
       (attribute('standard_name') === '' && saysGoesTo(attribute('long_name')))
-    if (isFrom(label) && saysTo) doubt('ownName', `${label}: where it comes from`)
-    return saysTo && !isFrom(label)
+    const isByDefinition = isFrom(cell?.meaning?.word ?? '')
+    if (isByDefinition && saysTo) doubt('ownName', `${label}: where it comes from`)
+    return saysTo && !isByDefinition
   }
-}
-
-/**
- * The column of each quantity by the map, by standard name or own name. A well-known own name counts more
- * than a standard name that contradicts it. Only a period may share its column.
- */
-function chooseColumns(
-  { labels }: OpenTable,
-  info: Info,
-  given: NonNullable<MappedTable['values']>,
-  columnOf: (at: At) => number,
-  doubt: TakeDoubt,
-): Map<Quantity, number> {
-  const chosen = new Map<Quantity, number>()
-  for (const [name, value] of Object.entries(given) as [MeasureName, ValueSpec | null][]) {
-    const field = value === null ? -1 : columnOf(value.at)
-    if (field >= 0) chosen.set(name, field)
-  }
-  const taken = new Set(chosen.values())
-  const meant: (Meaning & { field: number; isOwn: boolean })[] = []
-  labels.forEach((label, field) => {
-    if (taken.has(field)) return
-    const standardName = info.get(label)?.get('standard_name')
-    const standard = STANDARD_NAMES.get(standardName ?? label)
-    const own = ownMeaning(label)
-    const isContradicted =
-      own !== undefined && !isGeneric(label) && standardName !== undefined && standard?.name !== own.name
-    const isOwn = isContradicted || standard === undefined
-    const meaning = isOwn ? own : standard
-    if (meaning === undefined || meaning.name in given) return
-    if (isContradicted) doubt('ownName', `${label} with ${standardName}, read as ${own.name}`)
-    meant.push({ ...meaning, field, isOwn })
-  })
-  meant.sort((a, b) => Number(a.isOwn) - Number(b.isOwn) || a.rank - b.rank)
-  for (const { name, field } of meant) {
-    const known = chosen.get(name)
-    if (known === undefined) chosen.set(name, field)
-    else doubt('second', `${labels[field]} for ${name}, beside ${labels[known]}`)
-  }
-  return chosen
 }
 
 /** A table's identifier: the longest listed one that begins its file's name, its description's, or that. */

@@ -16,11 +16,10 @@ import { type OpenTable, readTable, STATION_COLUMNS } from '../reading/text-tabl
 import type { FileReport, Report, Sink } from '../source.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
 import { type FoundTable, type Layout, layoutOf, textOf } from './layout.ts'
+import { Marks, takeOutZeros } from './markers.ts'
+import { MAX_TEMPERATURE_DEPTH_M } from './measured-columns.ts'
 
 const STATION_LIST = 'stations.csv'
-
-/** Deeper water, m, is not what swimmers call the water temperature. */
-const MAX_TEMPERATURE_DEPTH_M = 5
 
 /** Rows of a folder, at 30 to 60 bytes each: 2,280 years of half-hours. */
 const MAX_ROWS = 40_000_000
@@ -83,8 +82,15 @@ export async function readFolder(
     const doubt = takeDoubts(report, path)
     const opened = form.open(bytes, path.replace(/\.gz$/i, ''), maps, file)
     // Rows wait until it is known that the file counts.
-    const waiting = new WaitingRows(rows, doubt, opened[0]?.feed)
-    for (const table of opened) rows.read(table, known, file, doubt, waiting)
+    const marks: Marks[] = []
+    const waiting = new WaitingRows(rows, doubt, opened[0]?.feed, (batches) => {
+      for (const one of marks) one.takeOut((station) => batches.get(station), file)
+      for (const batch of batches.values()) takeOutZeros(batch, file)
+    })
+    for (const first of opened) {
+      for (let table: FoundTable | null = first; table !== null; table = table.below?.(doubt) ?? null)
+        rows.read(table, known, file, doubt, waiting, marks)
+    }
     waiting.end(file.end())
   }
   rows.doubtAbsent(tables)
@@ -118,6 +124,7 @@ class Rows {
     file: FileReport,
     doubt: TakeDoubt,
     waiting: WaitingRows,
+    marks: Marks[],
   ): void {
     const { table, identify = String } = found
     const layout = layoutOf(found, known, doubt)
@@ -132,6 +139,9 @@ class Rows {
       return
     }
     const codes = new Int32Array(names.length)
+    const values = new Float64Array(names.length)
+    const mark = new Marks(names)
+    marks.push(mark)
     const readers = new Map<string, (text: string) => number>()
     const degrees = (field: number, given: number, factor: number): number =>
       field < 0 ? given : (table.number(field) ?? Infinity) * factor
@@ -151,7 +161,7 @@ class Rows {
         else file.bad(table.row(), 'no valid identifier of a station')
         continue
       }
-      if (!readValues(table, measured, codes, file)) continue
+      if (!readValues(table, measured, codes, file, values)) continue
       understood++
       dropDeep(table, layout, codes, file)
       if (codes.every((code) => code === NO_CODE)) {
@@ -162,12 +172,12 @@ class Rows {
       const lng = degrees(layout.lng, place.lng, layout.factors[1])
       const name = layout.name < 0 ? place.name : table.text(layout.name)
       this.#positions.see(identifier, seconds, lat, lng, name)
-      waiting.add(
-        entryOf(this.#numbers, identifier, () => this.#numbers.size),
-        seconds,
-        names,
-        codes,
-      )
+      const number = entryOf(this.#numbers, identifier, () => this.#numbers.size)
+      const row = waiting.next(number)
+      for (let i = 0; i < codes.length; i++) {
+        if (codes[i] !== NO_CODE) mark.see(i, values[i], number, row)
+      }
+      waiting.add(number, seconds, names, codes)
     }
     file.rows(understood)
     for (const { column, isFound } of measured) {
@@ -194,7 +204,7 @@ class Rows {
 
   /** @param file the last one, in which is counted what is skipped of rows that are put together */
   send(sink: Sink, source: string, known: ColumnMap['known'], file: FileReport): void {
-    const handles = this.#positions.announce(sink, source, this.#report, known)
+    const handles = this.#positions.announce(sink, source, this.#report, known, { comparesPlaces: true })
     const doubt = takeDoubts(this.#report)
     for (const [identifier, handle] of handles) {
       this.#stations[this.#numbers.get(identifier)!]?.forEach((rows, feed) => {

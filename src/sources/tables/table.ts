@@ -2,8 +2,9 @@
  * Tables of text as people and their programs write them: any separator, lines before the header, dates of
  * any kind (`docs/sources-tables.md`). Names that are well known need no map.
  */
-import { BLANK, Fields, splitBlanks, splitSeparated, textsOf } from '../reading/fields.ts'
-import { fieldOf, ownMeaning } from '../reading/known-names.ts'
+import { isUtf8 } from 'node:buffer'
+import { BLANK, decode, Fields, LF, splitBlanks, splitSeparated, textsOf } from '../reading/fields.ts'
+import { namesMeasure, namesTime, readHeaderCell } from '../reading/header.ts'
 import { UNCOUNTED } from '../reading/stations.ts'
 import { linesOf, NAME_WITH_UNIT, namesOf, openText, type TextForm } from '../reading/text-table.ts'
 import type { FileReport, OpenSource } from '../source.ts'
@@ -24,7 +25,9 @@ export const openTable: OpenSource = (folder, options) => {
 }
 
 /** The table of a text, or none where it has none. */
-export function findTable(bytes: Buffer, path: string, map: MappedTable, file: FileReport): FoundTable[] {
+export function findTable(stored: Buffer, path: string, map: MappedTable, file: FileReport): FoundTable[] {
+  const bytes =
+    map.encoding === undefined ? stored : Buffer.from(new TextDecoder(map.encoding).decode(stored))
   const found = findHeader(bytes, map)
   if (found === null) {
     const isEmpty = map.header === undefined || map.header === false
@@ -32,10 +35,61 @@ export function findTable(bytes: Buffer, path: string, map: MappedTable, file: F
     return []
   }
   const { units, decimalComma, comment } = map
-  const form = { ...found, units, decimalComma, comment, isHeaderless: map.header === false }
+  const isHeader = (cells: readonly string[]): boolean => {
+    const read = cells.map(readHeaderCell)
+    return read.some(namesTime) && read.some(namesMeasure)
+  }
+  const form = { ...found, units, decimalComma, comment, isHeaderless: map.header === false, isHeader }
+  const odd = map.encoding === undefined ? firstOddLine(bytes) : null
+  const one = tableAt(bytes, form, file, { map, path, info: new Map(), odd })
+  return one === null ? [] : [one]
+}
+
+/** The table under a header, with what comes below a second one. */
+function tableAt(
+  bytes: Buffer,
+  form: TextForm,
+  file: FileReport,
+  rest: Pick<FoundTable, 'map' | 'path' | 'info' | 'odd'>,
+): FoundTable | null {
   const table = openText(bytes, file, form)
-  const look = (): ReturnType<typeof openText> => openText(bytes, UNCOUNTED, form)
-  return table === null ? [] : [{ table, map, path, info: new Map(), look }]
+  if (table === null) return null
+  const namesOfTable = (written: readonly string[]): string =>
+    written
+      .map((text) => readHeaderCell(text).base)
+      .toSorted()
+      .join(' ')
+  return {
+    table,
+    ...rest,
+    look: () => openText(bytes, UNCOUNTED, form),
+    below(doubt) {
+      const header = table.other
+      if (header === null) return null
+      const next = tableAt(bytes, { ...form, header }, UNCOUNTED, rest)
+      if (next !== null && namesOfTable(next.table.written) === namesOfTable(table.written))
+        return tableAt(bytes, { ...form, header }, file, rest)
+      let lines = bytes.at(-1) === LF ? 0 : 1
+      for (let at = bytes.indexOf(LF, header.at); at >= 0; at = bytes.indexOf(LF, at + 1)) lines++
+      doubt('otherHeader', `line ${header.line}: ${next?.table.written.join(', ') ?? ''}`)
+      file.skipped('a line below a second header with other columns', undefined, lines)
+      return null
+    },
+  }
+}
+
+/** The first line of a text that is not UTF-8, with its number; null where all of it is. */
+function firstOddLine(bytes: Buffer): string | null {
+  if (isUtf8(bytes)) return null
+  let line = 1
+  for (let at = 0; at < bytes.length; line++) {
+    const end = bytes.indexOf(LF, at)
+    const next = end < 0 ? bytes.length : end + 1
+    if (!isUtf8(bytes.subarray(at, next)))
+      return `line ${line}: ${decode(bytes.subarray(at, Math.min(next, at + 100))).trim()}`
+    at = next
+  }
+  return null
 }
 
 const SEPARATORS: { readonly [delimiter: string]: number } = { ',': 44, ';': 59, '\t': 9, blanks: BLANK }
@@ -68,15 +122,16 @@ function findHeader(bytes: Buffer, spec: TableSpec): Header | null {
   const times = namesIn([spec.time?.at])
   const isIn = (names: ReadonlySet<string>, label: string): boolean =>
     names.has(label) || names.has(NAME_WITH_UNIT.exec(label)?.[1] ?? label)
-  const isMeasure = (label: string): boolean => isIn(measures, label) || ownMeaning(label) !== undefined
-  const isTime = (label: string): boolean =>
-    isIn(times, label) || fieldOf('time', [label]) >= 0 || fieldOf('clock', [label]) >= 0
+  const isMeasure = (label: string): boolean => isIn(measures, label) || namesMeasure(readHeaderCell(label))
+  const isTime = (label: string): boolean => isIn(times, label) || namesTime(readHeaderCell(label))
   const separators = spec.delimiter === undefined ? Object.values(SEPARATORS) : [SEPARATORS[spec.delimiter]]
   const splitBy = (separator: number, { at }: NonNullable<TextForm['header']>): Split => {
     const fields = new Fields()
     const labels = namesOf(cellsAt(bytes, at, separator, fields))
     const known = labels.filter((label) => isMeasure(label) || isTime(label)).length
-    const isHeader = labels.some(isTime) && labels.some(isMeasure)
+    const isHeader = labels.some(
+      (label, i) => isTime(label) && labels.some((other, j) => j !== i && isMeasure(other)),
+    )
     const below = { at: fields.next, width: labels.length }
     return { separator, labels, known, isHeader, fits: shareOfWidth(bytes, below, separator, spec.comment) }
   }
@@ -90,6 +145,7 @@ function findHeader(bytes: Buffer, spec: TableSpec): Header | null {
         Number(b.isHeader) - Number(a.isHeader) ||
         Number(b.labels.length > 1) - Number(a.labels.length > 1) ||
         b.fits - a.fits ||
+        Number(a.separator === BLANK) - Number(b.separator === BLANK) ||
         b.known - a.known,
     )
     const text = bytes.toString('utf8', header.at, Math.min(bytes.length, header.at + 4096)).split('\n')[0]
