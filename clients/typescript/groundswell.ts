@@ -2042,6 +2042,17 @@ export interface CallOptions {
   headers?: { [name: string]: string }
 }
 
+/** With it a method resolves to the text of the answer in that format. */
+export interface TextForm<Format extends string> {
+  format: Format
+  /** Names of columns, in this order. */
+  fields?: readonly string[]
+  /** With CSV: units in a second line, or after the names. */
+  units?: '1' | 'name'
+  /** With CSV: a byte order mark first. */
+  bom?: '1'
+}
+
 /** The quota of this hour, as the newest answer gave it. */
 export interface Quota {
   /** Calls an hour. */
@@ -2099,7 +2110,9 @@ export class Groundswell {
    *
    * Buoys ordered by `id`, or by distance with `near`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. A buoy is active when its newest reading is at most 24 hours (a setting of the server) older than the snapshot's time. `active_only=false` also gives the other buoys. A filter that matches nothing gives an empty list with `total_pages` 0. A page past the last is an empty list with the true `count`.
    */
-  listBuoys(parameters: ListBuoysParameters = {}, options: CallOptions = {}): Promise<ListBuoysAnswer> {
+  listBuoys(parameters: ListBuoysParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  listBuoys(parameters?: ListBuoysParameters, options?: CallOptions): Promise<ListBuoysAnswer>
+  listBuoys(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys', parameters, options)
   }
 
@@ -2108,7 +2121,9 @@ export class Groundswell {
    *
    * One buoy by id or slug, active or not. `country` is an English name. `dtz` repeats `timezone` for clients that expect it there.
    */
-  getBuoy(buoyId: string | number, parameters: GetBuoyParameters = {}, options: CallOptions = {}): Promise<GetBuoyAnswer> {
+  getBuoy(buoyId: string | number, parameters: GetBuoyParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  getBuoy(buoyId: string | number, parameters?: GetBuoyParameters, options?: CallOptions): Promise<GetBuoyAnswer>
+  getBuoy(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}`, parameters, options)
   }
 
@@ -2117,7 +2132,9 @@ export class Groundswell {
    *
    * The newest reading of each buoy, in the order of `ids`, each buoy once. Only the first `limit` ids are processed; ids after them are in neither `buoys` nor `missing_ids`. Write `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture. Each id must be an integer from 1 to 9007199254740991.
    */
-  lastReadings(parameters: LastReadingsParameters, options: CallOptions = {}): Promise<LastReadingsAnswer> {
+  lastReadings(parameters: LastReadingsParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  lastReadings(parameters: LastReadingsParameters, options?: CallOptions): Promise<LastReadingsAnswer>
+  lastReadings(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/last_readings', parameters, options)
   }
 
@@ -2126,7 +2143,9 @@ export class Groundswell {
    *
    * Case and accents do not matter. Exact slugs and source identifiers come first, then names that begin with the text, then names with a word that begins with it, then names that contain it. Within each group active buoys come first, then the order is by name. The length is counted without blanks at both ends. Needs no key; *Keys and quota* says how such calls are counted.
    */
-  searchBuoys(parameters: SearchBuoysParameters, options: CallOptions = {}): Promise<SearchBuoysAnswer> {
+  searchBuoys(parameters: SearchBuoysParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  searchBuoys(parameters: SearchBuoysParameters, options?: CallOptions): Promise<SearchBuoysAnswer>
+  searchBuoys(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/search', parameters, options)
   }
 
@@ -2135,7 +2154,9 @@ export class Groundswell {
    *
    * Active buoys in the water by great-circle distance, never virtual ones. Without `limit`, or with `limit` 1, the answer is `data.buoy`; with a larger one it is `data.buoys` and `data.count`. Without a buoy within `max_distance` the answer is a 404. Needs no key.
    */
-  nearestBuoys(parameters: NearestBuoysParameters, options: CallOptions = {}): Promise<NearestBuoysAnswer> {
+  nearestBuoys(parameters: NearestBuoysParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  nearestBuoys(parameters: NearestBuoysParameters, options?: CallOptions): Promise<NearestBuoysAnswer>
+  nearestBuoys(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/nearest', parameters, options)
   }
 
@@ -2148,7 +2169,9 @@ export class Groundswell {
    *
    * With `rows=all` the answer has `rows` in place of readings: the readings and the rows of weather without waves, in order of time. A row without waves has no address of its own.
    */
-  listReadings(buoyId: string | number, parameters: ListReadingsParameters = {}, options: CallOptions = {}): Promise<ListReadingsAnswer> {
+  listReadings(buoyId: string | number, parameters: ListReadingsParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  listReadings(buoyId: string | number, parameters?: ListReadingsParameters, options?: CallOptions): Promise<ListReadingsAnswer>
+  listReadings(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings`, parameters, options)
   }
 
@@ -2175,7 +2198,9 @@ export class Groundswell {
    *
    * Parallel arrays over one `time` axis: readings at their own times, forecast and tide at full hours. An array has `null` where it has no value for a time. Without dates the chart begins seven days before the snapshot's time and ends three days after it. A range may cover 31 days. Note the name `significant_height` here; `data.fields` names the field of a reading.
    */
-  chart(buoyId: string | number, parameters: ChartParameters = {}, options: CallOptions = {}): Promise<ChartAnswer> {
+  chart(buoyId: string | number, parameters: ChartParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  chart(buoyId: string | number, parameters?: ChartParameters, options?: CallOptions): Promise<ChartAnswer>
+  chart(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/chart`, parameters, options)
   }
 
@@ -2190,7 +2215,9 @@ export class Groundswell {
    *
    * These are a 422: `min` or `max` of a direction, a metric that the buoy does not measure (one of the last four that it has never had a value of, unless its network is national), a day that no year has, a start after the end, and too many seasons.
    */
-  readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options: CallOptions = {}): Promise<ReadingSeriesAnswer> {
+  readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options?: CallOptions): Promise<ReadingSeriesAnswer>
+  readingSeries(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/series`, parameters, options)
   }
 
@@ -2199,7 +2226,9 @@ export class Groundswell {
    *
    * Every mission that passes may come from, with or without a pass in the snapshot. `locale` sets the language of the descriptions. Without it the header `Accept-Language` does, quality values included.
    */
-  listSatellites(parameters: ListSatellitesParameters = {}, options: CallOptions = {}): Promise<ListSatellitesAnswer> {
+  listSatellites(parameters: ListSatellitesParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  listSatellites(parameters?: ListSatellitesParameters, options?: CallOptions): Promise<ListSatellitesAnswer>
+  listSatellites(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/satellites', parameters, options)
   }
 
@@ -2208,7 +2237,9 @@ export class Groundswell {
    *
    * Passes, newest first by `started_at`. A pass is fresh when one of its observations is within the active window before the snapshot's time. `bounds` has `west` greater than `east` where the pass crosses the antimeridian. A mission that does not exist gives a 404.
    */
-  listSatellitePasses(parameters: ListSatellitePassesParameters = {}, options: CallOptions = {}): Promise<ListSatellitePassesAnswer> {
+  listSatellitePasses(parameters: ListSatellitePassesParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  listSatellitePasses(parameters?: ListSatellitePassesParameters, options?: CallOptions): Promise<ListSatellitePassesAnswer>
+  listSatellitePasses(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/satellite_passes', parameters, options)
   }
 
@@ -2217,7 +2248,9 @@ export class Groundswell {
    *
    * Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 3 hours of `time`; if none has, of the nearest that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.
    */
-  conditions(parameters: ConditionsParameters, options: CallOptions = {}): Promise<ConditionsAnswer> {
+  conditions(parameters: ConditionsParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  conditions(parameters: ConditionsParameters, options?: CallOptions): Promise<ConditionsAnswer>
+  conditions(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/conditions', parameters, options)
   }
 
@@ -2226,7 +2259,9 @@ export class Groundswell {
    *
    * The countries that have active buoys, by English name, with the number of these buoys.
    */
-  listCountries(parameters: ListCountriesParameters = {}, options: CallOptions = {}): Promise<ListCountriesAnswer> {
+  listCountries(parameters: ListCountriesParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  listCountries(parameters?: ListCountriesParameters, options?: CallOptions): Promise<ListCountriesAnswer>
+  listCountries(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/countries', parameters, options)
   }
 
@@ -2235,7 +2270,9 @@ export class Groundswell {
    *
    * All active buoys in one answer, with what a map draws; `active_only=false` also gives the other buoys. Virtual buoys also name the satellite pass of their newest reading. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped.
    */
-  mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
+  mapBuoys(parameters: MapBuoysParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  mapBuoys(parameters?: MapBuoysParameters, options?: CallOptions): Promise<MapBuoysAnswer>
+  mapBuoys(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/buoys/map', parameters, options)
   }
 
@@ -2244,7 +2281,9 @@ export class Groundswell {
    *
    * Waves, swell, wind and tide of a place, hour by hour from `start` on, with the high and low waters of that time. Name the place by `lat` and `lng`, by `buoy` (id or slug) or by `spot_id`. The forecast comes from the nearest forecast point within 50 km, the tide from the nearest harbour within 100 km; both agree with `/conditions` at every hour. Where nothing is in reach, values are `null` and `tides` is empty.
    */
-  forecast(parameters: ForecastParameters = {}, options: CallOptions = {}): Promise<ForecastAnswer> {
+  forecast(parameters: ForecastParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  forecast(parameters?: ForecastParameters, options?: CallOptions): Promise<ForecastAnswer>
+  forecast(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/forecast', parameters, options)
   }
 
@@ -2253,7 +2292,9 @@ export class Groundswell {
    *
    * Readings of all buoys that match the filters, by buoy id and then time, newest first. Without a range they are those of the 24 hours before the snapshot's time. `ids` and the filters combine. `bucket` does what it does for one buoy. As CSV, NDJSON, GeoJSON or Parquet all rows come in one answer, each with the name and position of its buoy.
    */
-  readingsOfBuoys(parameters: ReadingsOfBuoysParameters = {}, options: CallOptions = {}): Promise<ReadingsOfBuoysAnswer> {
+  readingsOfBuoys(parameters: ReadingsOfBuoysParameters & TextForm<'csv' | 'ndjson' | 'geojson'>, options?: CallOptions): Promise<string>
+  readingsOfBuoys(parameters?: ReadingsOfBuoysParameters, options?: CallOptions): Promise<ReadingsOfBuoysAnswer>
+  readingsOfBuoys(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/readings', parameters, options)
   }
 
@@ -2293,7 +2334,9 @@ export class Groundswell {
    *
    * High and low waters of a place for up to 400 days, as tide tables have them: by days of the place's clock, or of `timezone`. Name the place by `lat` and `lng`, by `buoy` (id or slug) or by `spot_id`. They are predicted from the harmonic constituents of the nearest harbour within 100 km, at the same instants as in `/forecast`. Turns of the water by less than 1 cm are left out, and `left_out` counts them. Where no harbour is in reach, `tides` is empty.
    */
-  tides(parameters: TidesParameters = {}, options: CallOptions = {}): Promise<TidesAnswer> {
+  tides(parameters: TidesParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  tides(parameters?: TidesParameters, options?: CallOptions): Promise<TidesAnswer>
+  tides(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/tides', parameters, options)
   }
 
@@ -2343,7 +2386,8 @@ export class Groundswell {
     options: CallOptions,
   ): Promise<{ body: unknown; snapshot: string | null }> {
     const answer = await this.#open(path, parameters, options)
-    const body: unknown = await answer.json()
+    const { format } = parameters as { format?: string }
+    const body: unknown = await (format === undefined ? answer.json() : answer.text())
     return { body, snapshot: answer.headers.get('X-Snapshot-Id') }
   }
 

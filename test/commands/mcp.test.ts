@@ -27,15 +27,20 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   // Without its base path.
   const assistant = await new Assistant(t, new URL(live.base).origin, live.key).start()
 
-  await t.test('which tools there are: five that only read.', async () => {
-    const { tools } = await assistant.client.listTools()
-    const names = ['find_buoys', 'latest_readings', 'history', 'conditions', 'compare_seasons']
-    assert.deepEqual(fieldOf(tools, 'name'), names)
-    for (const { annotations, inputSchema } of tools) {
-      assert.equal(annotations?.readOnlyHint, true)
-      assert.equal(inputSchema['additionalProperties'], false)
-    }
-  })
+  await t.test(
+    'which tools there are: six that only read, each with a title and what it answers.',
+    async () => {
+      const { tools } = await assistant.client.listTools()
+      const names = ['find_buoys', 'latest_readings', 'history', 'conditions', 'forecast', 'compare_seasons']
+      assert.deepEqual(fieldOf(tools, 'name'), names)
+      for (const { annotations, inputSchema, outputSchema, title } of tools) {
+        assert.match(title ?? '', /^[A-Z][a-z ]+$/)
+        assert.ok((outputSchema!['required'] as string[]).includes('notes'))
+        assert.equal(annotations?.readOnlyHint, true)
+        assert.equal(inputSchema['additionalProperties'], false)
+      }
+    },
+  )
 
   let id = 0
   await t.test('for buoys by a text, near a point, and by what they measure.', async () => {
@@ -57,7 +62,9 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     )
     assert.match(town.text, /Buoys with distance_km are near Arcachon, New Aquitaine, France/)
     const none = await assistant.call('find_buoys', { lat: 44.6, lng: -1.4, measures: ['wind_speed'] })
-    assert.match(none.text, /None: try another spelling/)
+    assert.match(none.text, /No active buoy within 150 km: try a greater within_km, or fewer measures\./)
+    const unknown = await assistant.call('find_buoys', { text: 'zzyzx' })
+    assert.match(unknown.text, /None has this name: try another spelling, or a point\./)
   })
 
   await t.test('for the latest readings of several, with credit.', async () => {
@@ -68,6 +75,12 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(data.credits, [{ source: 'North', credit: 'North, made up', licence: 'none' }])
     assert.match(text, /No buoy has the id 999999: find_buoys finds ids/)
     assert.equal(data.units.height, 'm')
+    // An id as text and a slug are as good.
+    const named = await assistant.call('latest_readings', { ids: [String(id), 'cap-ferret', 'no-such-buoy'] })
+    assert.deepEqual(fieldOf(named.data.buoys as { id: number }[], 'id'), [id])
+    assert.match(named.text, /Buoy not found/)
+    const missing = await assistant.call('latest_readings', { ids: ['no-such-buoy'] })
+    assert.ok(missing.isError)
   })
 
   await t.test('for a history, as readings or by hour, day or month, in at most 200 rows.', async () => {
@@ -127,7 +140,31 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.equal(data.reading.significient_height, last.significantHeight! / 1000)
     assert.equal(data.credits[0].credit, 'North, made up')
     assert.equal(data.forecast.waves_height, null)
-    assert.match(text, /No forecast within 50 km.*No harbour within 100 km/)
+    assert.equal(data.tide.harbor, 'Arcachon')
+    assert.match(text, /No forecast within 50 km/)
+    const far = await assistant.call('conditions', { lat: 0, lng: -140 })
+    assert.match(far.text, /No harbour within 100 km has a tide/)
+  })
+
+  await t.test('for the days ahead of a place, with its high and low waters by its own clock.', async () => {
+    const { data, text } = await assistant.call('forecast', { id: 'cap-ferret', days: 2, date: '2026-10-24' })
+    assert.equal(data.timezone, 'Europe/Paris')
+    assert.match(text, /Times and days are those of Europe\/Paris/)
+    assert.match(text, /No forecast within 50 km of the place/)
+    assert.deepEqual(data.credits, [{ credit: 'tides, made up' }])
+    const tides = data.tides as { weekday: string; time: string; type: string; height: number }[]
+    assert.ok(tides.length >= 7, text)
+    for (const { weekday, time } of tides) {
+      assert.equal(weekday, time.startsWith('2026-10-24') ? 'Saturday' : 'Sunday')
+      const isSummer = Date.parse(time) < Date.parse('2026-10-25T01:00:00Z')
+      assert.ok(time.endsWith(isSummer ? '+02:00' : '+01:00'), time)
+    }
+    assert.deepEqual(data.columns, ['time', 'tide_level'])
+    assert.deepEqual(data.rows[0].slice(0, 1), ['2026-10-24T00:00:00+02:00'])
+    assert.equal(data.rows.length, 16)
+    const point = await assistant.call('forecast', { lat: 0, lng: -140, days: 1 })
+    assert.match(point.text, /No harbour within 100 km has a tide/)
+    assert.deepEqual([point.data.tides, point.data.rows], [[], []])
   })
 
   await t.test('for seasons side by side.', async () => {
@@ -146,12 +183,20 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   await t.test('wrongly, and is told what to ask instead.', async () => {
     const wrong: [name: string, args: { [name: string]: unknown }, advice: RegExp][] = [
       ['find_buoys', {}, /Give either text, or both lat and lng/],
-      ['find_buoys', { place: 'x' }, /additional properties/],
+      ['find_buoys', { place: 'x' }, /has no place\. Allowed: text, lat, lng, within_km, measures, limit/],
       ['find_buoys', { text: 'cap', measures: ['period'] }, /measures goes with lat and lng/],
       ['latest_readings', { ids: Array.from({ length: 16 }, (_, i) => i + 1) }, /more than 15 items/],
       ['history', { id, start_date: 'yesterday' }, /start_date is malformed. Allowed: an ISO 8601/],
       ['history', { id: 77, start_date: '2026-01-01' }, /find_buoys finds buoys and their ids/],
-      ['compare_seasons', { id, metric: 'mood' }, /one of the allowed values/],
+      [
+        'compare_seasons',
+        { id, metric: 'mood' },
+        /metric is none of the allowed values\. Allowed: significient_height, maximum_height, /,
+      ],
+      ['forecast', { id, lat: 44, lng: -1 }, /Give either id, or both lat and lng/],
+      ['forecast', { lat: 44 }, /Give either id, or both lat and lng/],
+      ['forecast', { id, days: 11 }, /days must be <= 10/],
+      ['forecast', { id, date: 'Saturday' }, /start is malformed\. Allowed: an ISO 8601/],
     ]
     for (const [name, args, advice] of wrong) {
       const { isError, text, size } = await assistant.call(name, args)
@@ -218,15 +263,25 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
     ['broken', /This program has a fault/],
   ] as const)
     assert.match(await said(what), advice)
-  // Cancelled calls end at the API too. One more than may be under way is refused.
+  // Cancelled calls end at the API too. One more than may be under way waits for one of them.
   const cancelling = new AbortController()
   const silent = Array.from({ length: 8 }, () =>
     assistant.call('find_buoys', { text: 'silence' }, cancelling.signal),
   )
   const outcomes = Promise.allSettled(silent)
   await until(() => silences.begun === 8)
-  assert.match(await said('well'), /Too many calls at once/)
+  let isSaid = false
+  const ninth = said('well').then((text) => {
+    isSaid = true
+    return text
+  })
+  const impatient = new AbortController()
+  const tenth = assistant.call('find_buoys', { text: 'silence' }, impatient.signal)
+  impatient.abort()
+  await assert.rejects(tenth)
+  assert.equal(isSaid, false)
   cancelling.abort()
+  assert.match(await ninth, /made up: this is a demo/)
   for (const { status } of await outcomes) assert.equal(status, 'rejected')
   await until(() => silences.ended === 8)
   await until(async () => /made up: this is a demo/.test(await said('well')))

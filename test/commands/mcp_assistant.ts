@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { build, fakeSource, folderOf, NETWORKS, northBuoy, type FakeRow } from '../builder/fake_source.ts'
+import type { Source } from '../../src/sources/source.ts'
 import { BARE, CLI } from '../started_program.ts'
 
 interface Told {
@@ -69,6 +70,23 @@ export async function assistantWorld(t: TestContext, rows: readonly FakeRow[]): 
     northBuoy('A1', [...earlier, ...rows], { name: 'Cap Ferret', lat: 44.65, lng: -1.45 }),
     northBuoy('B2', [], { name: 'Silent Cape', lat: 44.9, lng: -1.5 }),
   ]
-  await build([fakeSource(buoys, [{ ...NETWORKS[0], credit: 'North,\u2028made up' }])], dir)
+  const source = fakeSource(buoys, [{ ...NETWORKS[0], credit: 'North,\u2028made up' }])
+  const harbour = {
+    identifier: 'arc',
+    name: 'Arcachon',
+    lat: 44.66,
+    lng: -1.16,
+    datumOffset: 2.4,
+    credit: 'tides, made up',
+    constituents: [
+      { name: 'M2', amplitude: 1.3, phase: 110 },
+      { name: 'S2', amplitude: 0.45, phase: 145 },
+    ],
+  }
+  const read: Source['read'] = async (sink, context) => {
+    await source.read(sink, context)
+    sink.harbour(harbour)
+  }
+  await build([{ read }], dir)
   return dir
 }

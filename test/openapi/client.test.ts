@@ -48,6 +48,22 @@ test('The client calls every operation and understands every answer.', async (t)
     assert.ok((await api.listCountries()).data.count > 3, 'countries')
   })
 
+  await t.test('Text in other formats, typed as such.', async () => {
+    const range = { date: '2026-10-31', timezone: 'auto', order: 'asc' } as const
+    const form = { format: 'csv', fields: ['time', 'period'], units: '1' } as const
+    const csv: string = await api.listReadings('saint-jean-de-luz', { ...range, ...form })
+    const [head, units, first] = csv.split('\r\n')
+    assert.deepEqual([head, units], ['time,period', 'Europe/Paris,s'])
+    const { data } = await api.listReadings('saint-jean-de-luz', { ...range, per_page: 1 })
+    assert.equal(first.split(',')[0], data.readings[0].time)
+    const lines: string = await api.listCountries({ format: 'ndjson' })
+    const all = await api.listCountries()
+    assert.equal(lines.trim().split('\n').length, all.data.count)
+    const map = JSON.parse(await api.mapBuoys({ format: 'geojson' })) as { type: string }
+    assert.equal(map.type, 'FeatureCollection')
+    await assert.rejects(api.tides({ buoy: '0', format: 'csv' }), { status: 404, code: 'resource_not_found' })
+  })
+
   await t.test('One nearest buoy or several.', async () => {
     const one = await api.nearestBuoys({ lat: 43.5, lng: -1.6, max_distance: 0.0000001 + 50 })
     assert.ok('buoy' in one.data, 'one buoy')

@@ -179,11 +179,28 @@ function method(operation: Operation & { path: string }): string {
     (_match, name: string) => `\${encodeURIComponent(${camel(name)})}`,
   )
   const quoted = inPath.length === 0 ? `'${target}'` : `\`${target}\``
+  const said = comment(`${summary}.\n\n${description}`, '  ')
+  const formats = textFormatsOf(operation)
+  if (formats.length === 0) {
+    const given = query.length === 0 ? '{}' : 'parameters'
+    return `${said}  ${operationId}(${inputs.join(', ')}): Promise<${answer}> {\n    return this.#get(${quoted}, ${given}, options)\n  }\n`
+  }
+  const words = formats.map(literal).join(' | ')
+  const shaped = query.length === 0 ? `TextForm<${words}>` : `${type} & TextForm<${words}>`
+  const before = inPath.map(({ name }) => `${camel(name)}: string | number, `).join('')
+  const plain = query.length === 0 ? '{}' : type
   return (
-    comment(`${summary}.\n\n${description}`, '  ') +
-    `  ${operationId}(${inputs.join(', ')}): Promise<${answer}> {\n` +
-    `    return this.#get(${quoted}, ${query.length === 0 ? '{}' : 'parameters'}, options)\n  }\n`
+    `${said}  ${operationId}(${before}parameters: ${shaped}, options?: CallOptions): Promise<string>\n` +
+    `  ${operationId}(${before}parameters${optional ? '?' : ''}: ${plain}, options?: CallOptions): Promise<${answer}>\n` +
+    `  ${operationId}(${before}parameters: object = {}, options: CallOptions = {}): Promise<unknown> {\n` +
+    `    return this.#get(${quoted}, parameters, options)\n  }\n`
   )
+}
+
+/** The formats of an operation that are text, but for JSON. */
+function textFormatsOf({ parameters }: Operation): unknown[] {
+  const format = parameters.find(({ name }) => name === 'format')
+  return (format?.schema.enum ?? []).filter((word) => word !== 'json' && word !== 'parquet')
 }
 
 const RUNTIME_TYPES = `export interface Settings {
@@ -200,6 +217,17 @@ export interface CallOptions {
   signal?: AbortSignal
   /** More headers, for instance \`Accept-Language\` or \`X-Request-Id\`. */
   headers?: { [name: string]: string }
+}
+
+/** With it a method resolves to the text of the answer in that format. */
+export interface TextForm<Format extends string> {
+  format: Format
+  /** Names of columns, in this order. */
+  fields?: readonly string[]
+  /** With CSV: units in a second line, or after the names. */
+  units?: '1' | 'name'
+  /** With CSV: a byte order mark first. */
+  bom?: '1'
 }
 
 /** The quota of this hour, as the newest answer gave it. */
@@ -302,7 +330,8 @@ METHODS
     options: CallOptions,
   ): Promise<{ body: unknown; snapshot: string | null }> {
     const answer = await this.#open(path, parameters, options)
-    const body: unknown = await answer.json()
+    const { format } = parameters as { format?: string }
+    const body: unknown = await (format === undefined ? answer.json() : answer.text())
     return { body, snapshot: answer.headers.get('X-Snapshot-Id') }
   }
 
