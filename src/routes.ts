@@ -3,6 +3,7 @@ import { getBuoy } from './handlers/buoy.ts'
 import { listBuoys } from './handlers/buoys.ts'
 import { listChanges } from './handlers/changes.ts'
 import { chart } from './handlers/chart.ts'
+import { climate, climateExtremes, climateRecords, climateStorms, climateTable } from './handlers/climate.ts'
 import { closestReading } from './handlers/closest-reading.ts'
 import { conditions } from './handlers/conditions.ts'
 import { streamEvents } from './handlers/events.ts'
@@ -32,6 +33,11 @@ export const OPERATIONS: readonly Operation[] = [
   getReading,
   chart,
   readingSeries,
+  climate,
+  climateRecords,
+  climateTable,
+  climateStorms,
+  climateExtremes,
   listSatellites,
   listSatellitePasses,
   conditions,

@@ -56,6 +56,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['operation/', 'access/', 'mcp/'],
   ['dataset/', 'sources/'],
   ['snapshot/'],
+  ['climate/'],
   ['index/'],
   ['sea/', 'system/'],
 ]

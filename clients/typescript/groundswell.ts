@@ -746,6 +746,194 @@ export type Chart = {
   visibility?: (number | null)[]
 }
 
+/** A value and when it was measured. */
+export type ClimateValue = {
+  /** In the unit of the answer. */
+  value: number
+  /** When it was measured, UTC. */
+  time: string
+}
+
+/** Suspect readings that are left out, by reason. */
+export type ClimateLeftOut = {
+  /** Heights that leave both neighbours by a metre and half. */
+  spike: number
+  /** Readings with the same wave values for six hours and more. */
+  stuck: number
+  /** Heights of at most 0.05 m for seven days and more. */
+  dead: number
+}
+
+/** A month or season of the year, or all of it. */
+export type ClimatePeriod = {
+  /** With `by=month`. */
+  month?: number
+  /** With `by=season`. */
+  season?: 'djf' | 'mam' | 'jja' | 'son'
+  /** Samples in all years. */
+  count: number
+  /** Share of the expected samples. `null` where there is none. */
+  coverage: number | null
+  /** Years that count. */
+  years: number[]
+  /** Years with samples before and after that do not count. */
+  years_left_out: {
+    /** Year (UTC). */
+    year: number
+    /** What it lacks. */
+    reason: 'coverage' | 'gap' | 'months'
+    /** Share of its expected samples. `null` where there is none. */
+    coverage: number | null
+  }[]
+  /** More than one where years differ. */
+  intervals: {
+    /** The usual interval, in minutes. */
+    minutes: number
+    /** Years with months of this interval. */
+    years: number[]
+  }[]
+  /** Mean of the years that count, of a direction the circular mean of all samples, in the unit of the answer. `null` where there is none. */
+  mean: number | null
+  /** Of all samples, around their own mean, of n − 1, in the unit of the answer. `null` where there is none. */
+  standard_deviation?: number | null
+  /** Quantile of 1 %, in the unit of the answer. `null` where there is none. */
+  p1?: number | null
+  /** Quantile of 5 %, in the unit of the answer. `null` where there is none. */
+  p5?: number | null
+  /** Quantile of 10 %, in the unit of the answer. `null` where there is none. */
+  p10?: number | null
+  /** Quantile of 25 %, in the unit of the answer. `null` where there is none. */
+  p25?: number | null
+  /** Quantile of 50 %, in the unit of the answer. `null` where there is none. */
+  p50?: number | null
+  /** Quantile of 75 %, in the unit of the answer. `null` where there is none. */
+  p75?: number | null
+  /** Quantile of 90 %, in the unit of the answer. `null` where there is none. */
+  p90?: number | null
+  /** Quantile of 95 %, in the unit of the answer. `null` where there is none. */
+  p95?: number | null
+  /** Quantile of 99 %, in the unit of the answer. `null` where there is none. */
+  p99?: number | null
+  /** The least sample, the earliest of equal ones. */
+  minimum?: ClimateValue | null
+  /** The greatest sample, the earliest of equal ones. */
+  maximum?: ClimateValue | null
+  /** Of a direction: length of the mean vector. `null` where there is none. */
+  resultant_length?: number | null
+  /** Of a direction: 16 sectors, the first around north. */
+  sectors?: {
+    /** Its middle, one of 16 points of the compass. */
+    direction: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW'
+    /** Share of the samples. `null` where there is none. */
+    share: number | null
+  }[]
+}
+
+/** A greatest or least value, with the samples before and after it. */
+export type ClimateRecord = {
+  /** The value, in the unit of the answer. */
+  value: number
+  /** When it was measured, UTC. */
+  time: string
+  /** Whether it stands alone. */
+  doubtful: boolean
+  /** The sample before it. */
+  before: ClimateValue | null
+  /** The sample after it. */
+  after: ClimateValue | null
+}
+
+/** Greatest and least values. */
+export type ClimateRecords = {
+  /** Of a month of the year. */
+  month?: number
+  /** Year (UTC). */
+  year?: number
+  greatest: ClimateRecord
+  least: ClimateRecord
+}
+
+/** The last sample among those of its month in all years. */
+export type ClimateLast = {
+  /** The value, in the unit of the answer. */
+  value: number
+  /** When it was measured, UTC. */
+  time: string
+  /** 1 is the highest. */
+  rank: number
+  /** Samples of its month. */
+  of: number
+  /** Share of them that are lower, rounded down. */
+  higher_than_percent: number
+  /** The last earlier sample that is at least as high, UTC. `null` where there is none. */
+  highest_since: string | null
+  /** Days (UTC) without a sample since then, or since the first one. */
+  highest_since_missing_days: number
+}
+
+/** Heights by another metric. */
+export type ClimateBin = {
+  /** Lower edge of a period, middle of a sector of directions, or a month. */
+  x: number
+  /** Lower edge of the heights, in m. */
+  y: number
+  /** Readings in the bin. */
+  count: number
+  /** Share of all that are in bins. */
+  share: number
+}
+
+/** A run of heights above the threshold. */
+export type Storm = {
+  /** First reading above the threshold, UTC. */
+  start: string
+  /** Last reading above the threshold, UTC. */
+  end: string
+  /** From start to end, and one usual interval, in hours. */
+  duration: number
+  /** The highest reading. */
+  peak: {
+    /** Height, in m. */
+    height: number
+    /** When it was measured, UTC. */
+    time: string
+    /** Peak period, or else the period, in s. `null` where there is none. */
+    period: number | null
+    /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+    direction: number | null
+  }
+  /** Sum of the squares of the heights, times the usual interval, in m²h. */
+  energy: number
+  /** Time without readings within it, in hours. */
+  missing_hours: number
+  /** Whether it may have been longer. */
+  cut: boolean
+}
+
+/** What is exceeded once in a number of years on average. */
+export type ReturnLevel = {
+  /** The return period, in years. */
+  return_period: number
+  /** The level, in the unit of the answer. */
+  level: number
+  /** Lower end of its 95 % interval, in the unit of the answer. `null` where there is none. */
+  low: number | null
+  /** Upper end of its 95 % interval, in the unit of the answer. `null` where there is none. */
+  high: number | null
+  /** Whether the period is above four times the years. */
+  extrapolated: boolean
+}
+
+/** Parameters of the distribution, or their standard errors. */
+export type GevParameters = {
+  /** Location, in the unit of the answer. */
+  location: number
+  /** Scale, in the unit of the answer. */
+  scale: number
+  /** Shape ξ of Coles: positive for a heavy tail. */
+  shape: number
+}
+
 /** The season that is compared. A season over New Year belongs to the year in which it starts. */
 export type Season = {
   /** First day. */
@@ -1454,6 +1642,207 @@ export type ReadingSeriesAnswer = {
   meta: Meta
 }
 
+export type ClimateAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** What is usual. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The requested metric. */
+    metric: string
+    /** Unit of its values. */
+    unit: string
+    /** First sample, UTC. `null` where there is none. */
+    start: string | null
+    /** Last sample, UTC. `null` where there is none. */
+    end: string | null
+    /** Samples. */
+    count: number
+    left_out: ClimateLeftOut
+    /** The periods. */
+    by: 'month' | 'season' | 'none'
+    /** Share of its samples that a month of a year needs to count. */
+    min_coverage: number
+    /** How quantiles are made. */
+    quantiles: 'type 7 (Hyndman and Fan 1996)'
+    /** The months or seasons of the year. */
+    periods: ClimatePeriod[]
+    overall: ClimatePeriod
+    /** What to know of the numbers. */
+    notes: string[]
+  }
+  meta: Meta
+}
+
+export type ClimateRecordsAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** Records. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The requested metric. */
+    metric: string
+    /** Unit of its values. */
+    unit: string
+    /** First sample, UTC. `null` where there is none. */
+    start: string | null
+    /** Last sample, UTC. `null` where there is none. */
+    end: string | null
+    /** Samples. */
+    count: number
+    left_out: ClimateLeftOut
+    /** Of all samples; `null` without one. */
+    ever: ClimateRecords | null
+    /** Of each month of the year that has samples. */
+    months: ClimateRecords[]
+    /** Of each year that has samples. */
+    years: ClimateRecords[]
+    /** How the last sample ranks; `null` without one. */
+    last: ClimateLast | null
+  }
+  meta: Meta
+}
+
+export type ClimateTableAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** Heights by another metric. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The requested metric. */
+    metric: string
+    /** Unit of its values. */
+    unit: string
+    /** First sample, UTC. `null` where there is none. */
+    start: string | null
+    /** Last sample, UTC. `null` where there is none. */
+    end: string | null
+    left_out: ClimateLeftOut
+    /** What the heights are counted by. */
+    x: string
+    /** Its unit; a month has none: `null` where there is none. */
+    x_unit: string | null
+    /** Width of a bin. */
+    x_bin: number
+    /** The heights. */
+    y: string
+    /** Width of a bin, in m. */
+    y_bin: number
+    /** Bins with readings, by `x` and `y`. */
+    bins: ClimateBin[]
+    /** Readings in all bins. */
+    count: number
+    /** Readings of heights without an `x`. */
+    without_x: number
+  }
+  meta: Meta
+}
+
+export type ClimateStormsAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** Storms. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The requested metric. */
+    metric: string
+    /** Unit of its values. */
+    unit: string
+    /** First sample, UTC. `null` where there is none. */
+    start: string | null
+    /** Last sample, UTC. `null` where there is none. */
+    end: string | null
+    left_out: ClimateLeftOut
+    /** The threshold, not rounded, in m. `null` where there is none. */
+    threshold: number | null
+    /** How quantiles are made. */
+    quantiles: 'type 7 (Hyndman and Fan 1996)'
+    /** Longest gap within a storm, in hours. */
+    gap_hours: number
+    /** The storms of this page, oldest first. */
+    storms: Storm[]
+    /** Storms on all pages. */
+    count: number
+  }
+  /** About the answer and its page. */
+  meta: {
+    /** The requested page. */
+    page: number
+    /** Items in a page, at most the maximum. */
+    per_page: number
+    /** Number of pages; 0 for an empty result. */
+    total_pages: number
+    /** Time of the answer, UTC. */
+    timestamp: string
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
+    snapshot?: string
+  }
+}
+
+export type ClimateExtremesAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** Return levels. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The requested metric. */
+    metric: string
+    /** Unit of its values. */
+    unit: string
+    /** First sample, UTC. `null` where there is none. */
+    start: string | null
+    /** Last sample, UTC. `null` where there is none. */
+    end: string | null
+    /** Samples. */
+    count: number
+    left_out: ClimateLeftOut
+    /** Which years count. */
+    rule: string
+    /** Month in which a year begins. */
+    year_start: number
+    /** The levels, in the order that was asked for. */
+    levels: ReturnLevel[]
+    /** The fitted distribution. */
+    parameters: {
+      /** Location, in the unit of the answer. */
+      location: number
+      /** Scale, in the unit of the answer. */
+      scale: number
+      /** Shape ξ of Coles: positive for a heavy tail. */
+      shape: number
+      /** Standard errors; `null` where the shape is at its bound. */
+      errors: GevParameters | null
+    }
+    /** Of the maxima. */
+    negative_log_likelihood: number
+    /** The maxima that the distribution is fitted to. */
+    maxima: {
+      /** Year (UTC). */
+      year: number
+      /** The maximum, in the unit of the answer. */
+      value: number
+      /** When it was measured, UTC. */
+      time: string
+    }[]
+    /** The other years. */
+    years_left_out: {
+      /** Year (UTC). */
+      year: number
+      /** What it lacks. */
+      reason: 'coverage' | 'quarter'
+      /** Share of its expected samples. */
+      coverage: number
+      /** Its maximum all the same, in the unit of the answer. `null` where there is none. */
+      maximum: number | null
+      /** When that was measured, UTC. `null` where there is none. */
+      time: string | null
+    }[]
+    /** What to know of the numbers. */
+    notes: string[]
+  }
+  meta: Meta
+}
+
 export type ListSatellitesAnswer = {
   /** Marks a success. */
   status: 'success'
@@ -1842,6 +2231,92 @@ export type ReadingSeriesParameters = {
   snapshot?: string
 }
 
+/** Parameters of `climate`. */
+export type ClimateParameters = {
+  /** What the statistics are of. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, air_temperature, dew_point, pressure, humidity, visibility. Default: significient_height. */
+  metric?: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed' | 'air_temperature' | 'dew_point' | 'pressure' | 'humidity' | 'visibility'
+  /** First year (UTC); default the first with readings. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last year (UTC); default the last with readings. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** Periods of the year: months, seasons (December belongs to the next year), or none but the whole year. Allowed: one of month, season, none. Default: month. */
+  by?: 'month' | 'season' | 'none'
+  /** Share of the expected samples that a month of a year needs to count for `mean` and `years`. Allowed: a plain decimal number from 0 to 1. Default: 0.75. */
+  min_coverage?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `climateRecords`. */
+export type ClimateRecordsParameters = {
+  /** What the statistics are of. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, air_temperature, dew_point, pressure, humidity, visibility. Default: significient_height. */
+  metric?: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed' | 'air_temperature' | 'dew_point' | 'pressure' | 'humidity' | 'visibility'
+  /** First year (UTC); default the first with readings. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last year (UTC); default the last with readings. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `climateTable`. */
+export type ClimateTableParameters = {
+  /** What the heights are counted by. Directions are in 16 sectors. Allowed: one of peak_period, period, direction, month. Default: peak_period. */
+  x?: 'peak_period' | 'period' | 'direction' | 'month'
+  /** The heights that are counted. Also accepted as `metric`. Allowed: one of significient_height, maximum_height. Default: significient_height. */
+  y?: 'significient_height' | 'maximum_height'
+  /** First year (UTC); default the first with readings. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last year (UTC); default the last with readings. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** Width of a bin of periods, in seconds, in steps of 0.1; default 1. Allowed: a plain decimal number from 0.1 to 10. */
+  x_bin?: number
+  /** Width of a bin of heights, in metres, in steps of 0.1. Allowed: a plain decimal number from 0.1 to 5. Default: 0.5. */
+  y_bin?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `climateStorms`. */
+export type ClimateStormsParameters = {
+  /** The heights of storms. Allowed: one of significient_height, maximum_height. Default: significient_height. */
+  metric?: 'significient_height' | 'maximum_height'
+  /** First year (UTC); default the first with readings. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last year (UTC); default the last with readings. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** A storm is strictly above this: metres, or a quantile of all samples, not rounded. Allowed: metres with up to three decimals, p95 or p99. Default: p95. */
+  threshold?: string
+  /** Two exceedances with at most this time between them are one storm: seconds, or `15m`, `24h`, `2d`; default 24h, at most 30d. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  gap?: string
+  /** Only storms that last at least this long; as `gap`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  min_duration?: string
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Storms a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 100. */
+  per_page?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `climateExtremes`. */
+export type ClimateExtremesParameters = {
+  /** What the statistics are of. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, air_temperature, dew_point, pressure, humidity, visibility. Default: significient_height. */
+  metric?: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed' | 'air_temperature' | 'dew_point' | 'pressure' | 'humidity' | 'visibility'
+  /** First year (UTC); default the first with readings. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last year (UTC); default the last with readings. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** Return periods in years: 1 to 20 of 2 to 10,000, separated by commas. Allowed: integers from 1 to 9007199254740991, separated by commas. Default: 2,5,10,25,50,100. */
+  return_periods?: number[]
+  /** Share of the expected samples that a year needs. Allowed: a plain decimal number from 0 to 1. Default: 0.75. */
+  min_coverage?: number
+  /** Month in which a year begins, for winters over New Year: it is named by the year of that month. Allowed: an integer from 1 to 12. Default: 1. */
+  year_start?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
 /** Parameters of `listSatellites`. */
 export type ListSatellitesParameters = {
   /** Language of the descriptions; without it `Accept-Language` decides, else en. Allowed: one of en, fr. */
@@ -2219,6 +2694,61 @@ export class Groundswell {
   readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options?: CallOptions): Promise<ReadingSeriesAnswer>
   readingSeries(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/series`, parameters, options)
+  }
+
+  /**
+   * What is usual at a buoy.
+   *
+   * How a metric is distributed in each month or season of the year, and in all of it.
+   *
+   * `count`, quantiles, `standard_deviation`, `minimum` and `maximum` are of all samples, each weighing one. Quantiles are of type 7 (Hyndman and Fan 1996), as those of R and NumPy, and not rounded. `mean` is the mean of the means of the years that count: a year of half-hours does not weigh double. That of a season or of the year is the mean of its months, `null` if one has none.
+   *
+   * A month of a year counts with at least `min_coverage` of its samples, and without five calendar days in a row that have none (WMO-No. 1203). The expected samples follow from the usual interval, the most frequent one of that month and at most a day. `years` are those that count, of a season or the year those in which all its months do, and `years_left_out` has the others with their `reason`: `coverage`, `gap` or `months`.
+   *
+   * With `by=season` a year begins in December. Directions have a circular mean, the length of the mean vector and shares of 16 sectors in place of quantiles. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
+   */
+  climate(buoyId: string | number, parameters: ClimateParameters = {}, options: CallOptions = {}): Promise<ClimateAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate`, parameters, options)
+  }
+
+  /**
+   * Greatest and least values of a buoy.
+   *
+   * The greatest and least value ever, of each month of the year and of each year, with the samples before and after it. A value that stands alone is `doubtful`: no sample within three hours is above half of it, or, for the least, below its double. A list that has a sound value never has a doubtful one as its record.
+   *
+   * `last` ranks the last sample among those of its month in all years: 1 is the highest. `higher_than_percent` is the share of them that are lower, rounded down. `highest_since` is the last earlier sample that is at least as high, and `highest_since_missing_days` counts the days without a sample since then. A direction has no records: that is a 422. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
+   */
+  climateRecords(buoyId: string | number, parameters: ClimateRecordsParameters = {}, options: CallOptions = {}): Promise<ClimateRecordsAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/records`, parameters, options)
+  }
+
+  /**
+   * Heights by period, direction or month.
+   *
+   * How often heights come with periods (a scatter table), directions (a wave rose) or months. `x` and `y` of a bin are its lower edges; a direction is the middle of its sector of 22.5°, the first around north, and a month is 1 to 12. Bins without a reading are left out. `count` is the sum of the bins; readings of a height without an `x` are counted in `without_x`. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
+   */
+  climateTable(buoyId: string | number, parameters: ClimateTableParameters = {}, options: CallOptions = {}): Promise<ClimateTableAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/table`, parameters, options)
+  }
+
+  /**
+   * Storms of a buoy.
+   *
+   * Runs of heights strictly above a threshold, oldest first. Two exceedances with at most `gap` between them are one storm. `duration` is its end minus its start and one usual interval. `energy` is the sum of the squares of its heights above the threshold, each times the usual interval: gaps add nothing. `missing_hours` are those without readings within it. `cut` says that readings lack for more than three intervals before its start or after its end, so that it may have been longer. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
+   */
+  climateStorms(buoyId: string | number, parameters: ClimateStormsParameters = {}, options: CallOptions = {}): Promise<ClimateStormsAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/storms`, parameters, options)
+  }
+
+  /**
+   * Return levels of a buoy.
+   *
+   * Values that are exceeded once in so many years on average: the generalized extreme value distribution of the yearly maxima by maximum likelihood, with 95 % intervals by profile likelihood (Coles 2001, chapters 2.6 and 3). A positive `shape` is a heavy tail; it is kept above −0.5.
+   *
+   * A year counts with at least `min_coverage` of its samples and half of those of each quarter. Fewer than 15 such years are a 422 that names them. `years_left_out` has the others; a note says so where one of them has a higher maximum than all that are used. `high` is `null` where the profile does not close below ten times the level. A period above four times the years has `extrapolated`. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
+   */
+  climateExtremes(buoyId: string | number, parameters: ClimateExtremesParameters = {}, options: CallOptions = {}): Promise<ClimateExtremesAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/extremes`, parameters, options)
   }
 
   /**

@@ -4,12 +4,13 @@
  * too steep waves, values that do not change, a dead sea, spikes and jumps. Adapters keep the limits of
  * single measures.
  */
+import { eachDead, eachSpike, eachStuck } from '../climate/suspect.ts'
 import { type MeasureName, MEASURES, MISSING_U16, type Codes } from '../sea/columns.ts'
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
 import { JOINED_SECONDS, type Spectra, spectrumOf } from '../sea/spectra.ts'
-import { DAY, HOUR, timestampText } from '../sea/time.ts'
+import { HOUR, timestampText } from '../sea/time.ts'
 import { waveParameters } from '../sea/wave-parameters.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
 
@@ -30,24 +31,10 @@ const LONGEST_PERIOD_S = 30
 const COLDEST_WATER_C = -2.5
 const WARMEST_WATER_C = 40
 
-/** A sensor is stuck when all wave values of this many readings in a row, over this long, are the same. */
-const STUCK_READINGS = 12
-const STUCK_SECONDS = 6 * HOUR
-
-/** Readings further apart than this are not compared. */
-const NEIGHBOUR_SECONDS = 2 * HOUR
-/** Metres and share by which a height leaves both neighbours in one direction: a spike. */
-const SPIKE_METRES = 1
-const SPIKE_SHARE = 0.5
 /** Seconds, metres and share of a change of height that is a jump. */
 const JUMP_SECONDS = HOUR
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
-
-/** Metres and time of a dead sensor: no open sea is that calm for a week. */
-const DEAD_METRES = 0.05
-const DEAD_SECONDS = 7 * DAY
-const DEAD_READINGS = 50
 
 /** km/h. No mean wind over minutes has been measured above the first, no gust at sea above the second. */
 const FASTEST_WIND = 300
@@ -87,7 +74,6 @@ export const IMPOSSIBLE = {
 
 const NO_HEIGHT = MEASURES.significantHeight.missing
 const NO_PERIOD = MEASURES.period.missing
-const NO_DIRECTION = MEASURES.direction.missing
 const NO_WATER = MEASURES.waterTemperature.missing
 const NO_AIR = MEASURES.airTemperature.missing
 /** Codes of heights per metre and of periods per second. */
@@ -171,8 +157,6 @@ export function countSuspect(
     if (table.columns.significantHeight.length > 0) {
       countSingle(table, first, end, counts)
       countChanges(table, first, end, counts)
-      countCalms(table, first, end, counts)
-      countStuck(table, first, end, counts)
     }
     for (const reason of SUSPECT_REASONS) {
       if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
@@ -238,29 +222,19 @@ function countSingle({ columns }: MonthTable, first: number, end: number, counts
   }
 }
 
-function countChanges({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+/** Jumps are found here; what a climate is made without is found by its rules. */
+function countChanges(table: MonthTable, first: number, end: number, counts: Counts): void {
+  const { time, columns } = table
   const heights = columns.significantHeight
   for (let row = first + 1; row < end; row++) {
-    const sinceBefore = time[row] - time[row - 1]
-    if (sinceBefore > NEIGHBOUR_SECONDS) continue
-    const [before, height] = [heights[row - 1], heights[row]]
-    const change = Math.abs(height - before)
-    if (change <= SPIKE_METRES * MILLI) continue
-    if (sinceBefore <= JUMP_SECONDS && change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before))
-      counts.jump++
-    if (isSpike(time, heights, row, end)) counts.spike++
+    if (time[row] - time[row - 1] > JUMP_SECONDS) continue
+    const before = heights[row - 1]
+    const change = Math.abs(heights[row] - before)
+    if (change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before)) counts.jump++
   }
-}
-
-/** @param row not the buoy's first one */
-function isSpike(time: Uint32Array, heights: Codes, row: number, end: number): boolean {
-  const next = row + 1
-  if (next === end || time[row] - time[row - 1] > NEIGHBOUR_SECONDS) return false
-  if (time[next] - time[row] > NEIGHBOUR_SECONDS) return false
-  const [before, height, after] = [heights[row - 1], heights[row], heights[next]]
-  const away = Math.min(Math.abs(height - before), Math.abs(height - after))
-  const turns = height > before === height > after
-  return turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2)
+  eachSpike(table, first, end, () => counts.spike++)
+  eachDead(table, first, end, (from, to) => (counts.dead += to - from))
+  eachStuck(table, first, end, (from, to) => (counts.stuck += to - from))
 }
 
 export interface Spike {
@@ -272,16 +246,16 @@ export interface Spike {
 }
 
 /** The rows of a month's readings whose height is a spike between its neighbours. */
-export function spikesOf({ buoys, start, time, columns }: MonthTable): Spike[] {
+export function spikesOf(table: MonthTable): Spike[] {
+  const { buoys, start, time, columns } = table
   const heights = columns.significantHeight
   const spikes: Spike[] = []
   for (let i = 0; i < buoys.length; i++) {
-    for (let row = start[i] + 1; row < start[i + 1]; row++) {
-      if (!isSpike(time, heights, row, start[i + 1])) continue
+    eachSpike(table, start[i], start[i + 1], (row) => {
       const [before, height, after] = [row - 1, row, row + 1].map((one) => heights[one] / MILLI)
       const text = `${timestampText(time[row])}: ${height} m between ${before} and ${after} m`
       spikes.push({ row, buoy: buoys[i], text })
-    }
+    })
   }
   return spikes
 }
@@ -308,38 +282,5 @@ export function withoutRows(table: MonthTable, rows: ReadonlySet<number>): Month
     columns: Object.fromEntries(
       names.map((name) => [name, columns[name].filter(stays)]),
     ) as MonthTable['columns'],
-  }
-}
-
-function countCalms({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
-  const heights = columns.significantHeight
-  let calm = first
-  for (let row = first; row < end; row++) {
-    const next = row + 1
-    if (heights[row] > DEAD_METRES * MILLI) calm = next
-    else if (next === end || heights[next] > DEAD_METRES * MILLI) {
-      if (next - calm >= DEAD_READINGS && time[row] - time[calm] >= DEAD_SECONDS) counts.dead += next - calm
-    }
-  }
-}
-
-function countStuck({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
-  const { significantHeight, maximumHeight, period, peakPeriod, direction } = columns
-  let run = first
-  for (let row = first; row < end; row++) {
-    const next = row + 1
-    const goesOn =
-      next < end &&
-      significantHeight[next] === significantHeight[row] &&
-      period[next] === period[row] &&
-      direction[next] === direction[row] &&
-      peakPeriod[next] === peakPeriod[row] &&
-      maximumHeight[next] === maximumHeight[row]
-    if (goesOn) continue
-    // A height alone repeats by itself in a calm.
-    const hasMore = period[row] !== NO_PERIOD || direction[row] !== NO_DIRECTION
-    const isLong = next - run >= STUCK_READINGS && time[row] - time[run] >= STUCK_SECONDS
-    if (isLong && hasMore && significantHeight[row] > 0) counts.stuck += next - run
-    run = next
   }
 }

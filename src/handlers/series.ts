@@ -11,7 +11,6 @@ import { endList, type JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { View } from '../dataset/view.ts'
 import { rowsOf } from '../index/buckets.ts'
-import { hasMeasure } from '../index/latest.ts'
 import {
   DEFAULT_SEASONS,
   isShort,
@@ -25,34 +24,12 @@ import {
 } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { type ApiError, refused } from '../operation/errors.ts'
+import { METRIC_NAMES, requireMetric, YEAR_RANGE } from '../operation/metrics.ts'
 import { type LongJson, operation, requireBuoy } from '../operation/operation.ts'
 import { choice, integer, type QueryOf, zoneName } from '../operation/parameters.ts'
-import { COMMON_NAMES, type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
-import type { Network } from '../sea/records.ts'
+import { COMMON_NAMES, type Measure } from '../sea/columns.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 
-/** The contract's metrics and their measures; a wave-only network answers the first five. */
-export const METRICS = {
-  significient_height: 'significantHeight',
-  maximum_height: 'maximumHeight',
-  period: 'period',
-  peak_period: 'peakPeriod',
-  direction: 'direction',
-  water_temperature: 'waterTemperature',
-  wind_speed: 'windSpeed',
-  wind_direction: 'windDirection',
-  gust_speed: 'gustSpeed',
-  air_temperature: 'airTemperature',
-  dew_point: 'dewPoint',
-  pressure: 'pressure',
-  humidity: 'humidity',
-  visibility: 'visibility',
-} as const satisfies { [metric: string]: MeasureName }
-
-export type Metric = keyof typeof METRICS
-export const METRIC_NAMES = Object.keys(METRICS) as Metric[]
-
-const year = { minimum: 1900, maximum: 2105 }
 const month = { minimum: 1, maximum: 12 }
 const day = { minimum: 1, maximum: 31 }
 
@@ -71,10 +48,10 @@ export const parameters = {
     description: 'How a bucket becomes a value. Directions have a circular mean for median and avg.',
   }),
   start_year: integer({
-    ...year,
+    ...YEAR_RANGE,
     description: `First season; default ${DEFAULT_SEASONS - 1} years before the last.`,
   }),
-  end_year: integer({ ...year, description: 'Last season; default the last complete one.' }),
+  end_year: integer({ ...YEAR_RANGE, description: 'Last season; default the last complete one.' }),
   start_month: integer({
     ...month,
     aliases: ['season_start_month'],
@@ -99,16 +76,6 @@ export const parameters = {
 }
 
 type Query = QueryOf<typeof parameters>
-
-const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
-const USUAL_METRICS = METRIC_NAMES.filter((name) => COMMON_NAMES.some((usual) => usual === METRICS[name]))
-
-/** What buoys of a network have by its kind; others of them may have more. */
-const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
-  national: USUAL_METRICS,
-  coastal: WAVE_METRICS,
-  satellite: WAVE_METRICS,
-}
 
 export interface AskedSeries {
   ordinal: number
@@ -139,16 +106,8 @@ const impossible = (parameter: string, problem: string): ApiError =>
   refused(parameter, problem, 'validation_failed')
 
 /** @throws ApiError 422 for a metric that the network does not have, or the extreme of a direction */
-function measureOf({ dataset }: View, ordinal: number, { metric, aggregation }: Query): Measure {
-  const { catalog, readings, weather } = dataset
-  const usual = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
-  const isOffered = (name: Metric): boolean =>
-    usual.includes(name) || hasMeasure([readings, weather], ordinal, METRICS[name])
-  if (!isOffered(metric)) {
-    const offered = METRIC_NAMES.filter(isOffered).join(', ')
-    throw impossible('metric', `is not measured by this buoy. Allowed: ${offered}`)
-  }
-  const measure = MEASURES[METRICS[metric]]
+function measureOf(view: View, ordinal: number, { metric, aggregation }: Query): Measure {
+  const measure = requireMetric(view, ordinal, metric)
   if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
     throw impossible('aggregation', 'does not fit a direction. Allowed: median, avg')
   }

@@ -16,6 +16,7 @@ import { ARRAYS } from '../handlers/forecast.ts'
 import { type parameters as passesParameters, passesOf } from '../handlers/satellite-passes.ts'
 import { askedOf, type parameters as seriesParameters, seriesJson } from '../handlers/series.ts'
 import { changesAnswer } from './changes.ts'
+import { CLIMATE_MAKERS } from './climate.ts'
 import {
   arrayTable,
   dataOf,
@@ -53,6 +54,7 @@ export const MAKERS: { readonly [operation: string]: Maker } = {
   forecast: { table: forecastTable },
   listChanges: { json: changesAnswer },
   tides: { table: tidesTable, json: tidesAnswer },
+  ...CLIMATE_MAKERS,
 }
 
 function seriesOf({ view, query, path: [buoyId] }: MakeRequest<typeof seriesParameters>): LongJson {

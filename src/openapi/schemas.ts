@@ -2,6 +2,7 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
  * unit. Objects require all their keys: a missing measurement is `null`.
  */
+import { PERCENTS } from '../climate/periods.ts'
 import { ITEMS } from '../dataset/buoy-table.ts'
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
@@ -71,6 +72,37 @@ const energy = (description: string): Schema =>
     minimum: 0,
   })
 const zoneName = (description: string): Schema => text(description, { examples: ['Europe/Paris'] })
+
+const fraction = (description: string): Schema => ({ type: 'number', minimum: 0, maximum: 1, description })
+const percent = (description: string): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  maximum: 100,
+  description,
+})
+/** A value of the metric that was asked for. */
+const value = (description: string): Schema => ({
+  type: 'number',
+  description: `${description}, in the unit of the answer.`,
+})
+const yearNumber: Schema = { type: 'integer', description: 'Year (UTC).' }
+const yearList = (description: string): Schema => list(yearNumber, description)
+const gevParameters = {
+  location: value('Location'),
+  scale: value('Scale'),
+  shape: { type: 'number', description: 'Shape ξ of Coles: positive for a heavy tail.' },
+}
+/** What all answers about the climate of a buoy have. */
+const climateMembers = {
+  buoy: ref('IdentifiedBuoySummary'),
+  metric: text('The requested metric.'),
+  unit: text('Unit of its values.'),
+  start: orNull(time('First sample')),
+  end: orNull(time('Last sample')),
+}
+const sampleCount = { count: count('Samples.'), left_out: ref('ClimateLeftOut') }
+const notes = list(text('A sentence.'), 'What to know of the numbers.')
+const quantileType = text('How quantiles are made.', { const: 'type 7 (Hyndman and Fan 1996)' })
 
 const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE']
 const OPPOSITE = ['S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
@@ -392,6 +424,111 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ...chartArrays(WEATHER_ARRAYS, ' Only with `include=weather`.'),
     }),
   }),
+  ClimateValue: object('A value and when it was measured.', {
+    value: { type: 'number', description: 'In the unit of the answer.' },
+    time: time('When it was measured'),
+  }),
+  ClimateLeftOut: object('Suspect readings that are left out, by reason.', {
+    spike: count('Heights that leave both neighbours by a metre and half.'),
+    stuck: count('Readings with the same wave values for six hours and more.'),
+    dead: count('Heights of at most 0.05 m for seven days and more.'),
+  }),
+  ClimatePeriod: object('A month or season of the year, or all of it.', {
+    ...optional({
+      month: { type: 'integer', minimum: 1, maximum: 12, description: 'With `by=month`.' },
+      season: text('With `by=season`.', { enum: ['djf', 'mam', 'jja', 'son'] }),
+    }),
+    count: count('Samples in all years.'),
+    coverage: orNull(fraction('Share of the expected samples.')),
+    years: yearList('Years that count.'),
+    years_left_out: list(
+      object('A year that does not count.', {
+        year: yearNumber,
+        reason: text('What it lacks.', { enum: ['coverage', 'gap', 'months'] }),
+        coverage: orNull(fraction('Share of its expected samples.')),
+      }),
+      'Years with samples before and after that do not count.',
+    ),
+    intervals: list(
+      object('An interval between samples.', {
+        minutes: whole('minutes', 'The usual interval', { minimum: 1 }),
+        years: yearList('Years with months of this interval.'),
+      }),
+      'More than one where years differ.',
+    ),
+    mean: orNull(value('Mean of the years that count, of a direction the circular mean of all samples')),
+    ...optional({
+      standard_deviation: orNull(value('Of all samples, around their own mean, of n − 1')),
+      ...Object.fromEntries(
+        PERCENTS.map((percent) => [`p${percent}`, orNull(value(`Quantile of ${percent} %`))]),
+      ),
+      minimum: refOrNull('ClimateValue', 'The least sample, the earliest of equal ones.'),
+      maximum: refOrNull('ClimateValue', 'The greatest sample, the earliest of equal ones.'),
+      resultant_length: orNull(fraction('Of a direction: length of the mean vector.')),
+      sectors: list(
+        object('A sector of 22.5°.', {
+          direction: compass('Its middle'),
+          share: orNull(fraction('Share of the samples.')),
+        }),
+        'Of a direction: 16 sectors, the first around north.',
+      ),
+    }),
+  }),
+  ClimateRecord: object('A greatest or least value, with the samples before and after it.', {
+    value: value('The value'),
+    time: time('When it was measured'),
+    doubtful: flag('Whether it stands alone.'),
+    before: refOrNull('ClimateValue', 'The sample before it.'),
+    after: refOrNull('ClimateValue', 'The sample after it.'),
+  }),
+  ClimateRecords: object('Greatest and least values.', {
+    ...optional({
+      month: { type: 'integer', minimum: 1, maximum: 12, description: 'Of a month of the year.' },
+      year: yearNumber,
+    }),
+    greatest: ref('ClimateRecord'),
+    least: ref('ClimateRecord'),
+  }),
+  ClimateLast: object('The last sample among those of its month in all years.', {
+    value: value('The value'),
+    time: time('When it was measured'),
+    rank: natural('1 is the highest.'),
+    of: natural('Samples of its month.'),
+    higher_than_percent: percent('Share of them that are lower, rounded down.'),
+    highest_since: orNull(time('The last earlier sample that is at least as high')),
+    highest_since_missing_days: count('Days (UTC) without a sample since then, or since the first one.'),
+  }),
+  ClimateBin: object('Heights by another metric.', {
+    x: {
+      type: 'number',
+      description: 'Lower edge of a period, middle of a sector of directions, or a month.',
+    },
+    y: height('Lower edge of the heights'),
+    count: natural('Readings in the bin.'),
+    share: fraction('Share of all that are in bins.'),
+  }),
+  Storm: object('A run of heights above the threshold.', {
+    start: time('First reading above the threshold'),
+    end: time('Last reading above the threshold'),
+    duration: measure('hours', 'From start to end, and one usual interval', { minimum: 0 }),
+    peak: object('The highest reading.', {
+      height: height('Height'),
+      time: time('When it was measured'),
+      period: orNull(seconds('Peak period, or else the period')),
+      direction: orNull(degrees('Direction the waves come from')),
+    }),
+    energy: measure('m²h', 'Sum of the squares of the heights, times the usual interval', { minimum: 0 }),
+    missing_hours: measure('hours', 'Time without readings within it', { minimum: 0 }),
+    cut: flag('Whether it may have been longer.'),
+  }),
+  ReturnLevel: object('What is exceeded once in a number of years on average.', {
+    return_period: whole('years', 'The return period', { minimum: 2 }),
+    level: value('The level'),
+    low: orNull(value('Lower end of its 95 % interval')),
+    high: orNull(value('Upper end of its 95 % interval')),
+    extrapolated: flag('Whether the period is above four times the years.'),
+  }),
+  GevParameters: object('Parameters of the distribution, or their standard errors.', gevParameters),
   Season: object(
     'The season that is compared. A season over New Year belongs to the year in which it starts.',
     { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },
@@ -848,6 +985,87 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       season: ref('Season'),
       years: list(ref('SeriesYear'), 'The seasons, oldest first.'),
       count: count('Points in all years together.'),
+    }),
+  },
+  climate: {
+    data: object('What is usual.', {
+      ...climateMembers,
+      ...sampleCount,
+      by: text('The periods.', { enum: ['month', 'season', 'none'] }),
+      min_coverage: fraction('Share of its samples that a month of a year needs to count.'),
+      quantiles: quantileType,
+      periods: list(ref('ClimatePeriod'), 'The months or seasons of the year.'),
+      overall: ref('ClimatePeriod'),
+      notes,
+    }),
+  },
+  climateRecords: {
+    data: object('Records.', {
+      ...climateMembers,
+      ...sampleCount,
+      ever: refOrNull('ClimateRecords', 'Of all samples; `null` without one.'),
+      months: list(ref('ClimateRecords'), 'Of each month of the year that has samples.'),
+      years: list(ref('ClimateRecords'), 'Of each year that has samples.'),
+      last: refOrNull('ClimateLast', 'How the last sample ranks; `null` without one.'),
+    }),
+  },
+  climateTable: {
+    data: object('Heights by another metric.', {
+      ...climateMembers,
+      left_out: ref('ClimateLeftOut'),
+      x: text('What the heights are counted by.'),
+      x_unit: orNull(text('Its unit; a month has none:')),
+      x_bin: { type: 'number', description: 'Width of a bin.' },
+      y: text('The heights.'),
+      y_bin: measure('m', 'Width of a bin'),
+      bins: list(ref('ClimateBin'), 'Bins with readings, by `x` and `y`.'),
+      count: count('Readings in all bins.'),
+      without_x: count('Readings of heights without an `x`.'),
+    }),
+  },
+  climateStorms: {
+    data: object('Storms.', {
+      ...climateMembers,
+      left_out: ref('ClimateLeftOut'),
+      threshold: orNull(height('The threshold, not rounded')),
+      quantiles: quantileType,
+      gap_hours: measure('hours', 'Longest gap within a storm'),
+      storms: list(ref('Storm'), 'The storms of this page, oldest first.'),
+      count: count('Storms on all pages.'),
+    }),
+    meta: pagedMeta(),
+  },
+  climateExtremes: {
+    data: object('Return levels.', {
+      ...climateMembers,
+      ...sampleCount,
+      rule: text('Which years count.'),
+      year_start: { type: 'integer', minimum: 1, maximum: 12, description: 'Month in which a year begins.' },
+      levels: list(ref('ReturnLevel'), 'The levels, in the order that was asked for.'),
+      parameters: object('The fitted distribution.', {
+        ...gevParameters,
+        errors: refOrNull('GevParameters', 'Standard errors; `null` where the shape is at its bound.'),
+      }),
+      negative_log_likelihood: { type: 'number', description: 'Of the maxima.' },
+      maxima: list(
+        object('The maximum of a year that counts.', {
+          year: yearNumber,
+          value: value('The maximum'),
+          time: time('When it was measured'),
+        }),
+        'The maxima that the distribution is fitted to.',
+      ),
+      years_left_out: list(
+        object('A year that does not count.', {
+          year: yearNumber,
+          reason: text('What it lacks.', { enum: ['coverage', 'quarter'] }),
+          coverage: fraction('Share of its expected samples.'),
+          maximum: orNull(value('Its maximum all the same')),
+          time: orNull(time('When that was measured')),
+        }),
+        'The other years.',
+      ),
+      notes,
     }),
   },
   listSatellites: {

@@ -30,8 +30,11 @@ import { missionOfSlug, passAt } from '../../sea/missions.ts'
 
 interface Station extends Omit<Mooring, 'buoy' | 'lat' | 'lng' | 'key' | 'times'> {
   readonly record: BuoyRecord
-  /** It is hourly before the last weeks, and has eleven years. */
-  readonly history?: boolean
+  /**
+   * Whole years before that of `--as-of`, more than usual: hourly in the last ones of them, three-hourly
+   * before.
+   */
+  readonly history?: number
   /** Hours before `--as-of` at which it stopped reporting; more than its history if it never did. */
   readonly silentHours?: number
 }
@@ -42,10 +45,11 @@ const RECENT = 45 * DAY
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const PASSES = 10 * DAY
 /**
- * Whole years of readings before the year of `--as-of`: ten complete seasons and one more of some buoys,
- * fewer of most.
+ * Whole years of readings before the year of `--as-of`: of one buoy enough for return levels, of some ten
+ * complete seasons and one more, by the hour, and of most fewer.
  */
-const HISTORY_YEARS = 11
+const LONGEST_YEARS = 20
+const HOURLY_YEARS = 11
 const USUAL_YEARS = 3
 /** Twenty years begin after 1970, and a week ahead fits 32 bits. */
 const [FIRST, END] = [1991, 2106].map((year) => Date.UTC(year, 0) / 1000)
@@ -94,10 +98,17 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
   for (const spot of data.spots) sink.spot(spot)
 
   const year = new Date(asOf * 1000).getUTCFullYear()
-  const [from, usualFrom] = [HISTORY_YEARS, USUAL_YEARS].map((years) => Date.UTC(year - years, 0, 1) / 1000)
+  const yearsAgo = (years: number): number => Date.UTC(year - years, 0, 1) / 1000
+  const hourlyFrom = yearsAgo(HOURLY_YEARS)
   const recent = startOfMonth(asOf - RECENT)
+  const everyOf = (history: number | undefined, begin: number): number => {
+    if (begin >= recent) return STEP
+    if (history === undefined) return 12 * HOUR
+    return begin >= hourlyFrom ? HOUR : 3 * HOUR
+  }
   const moorings = stations.map((station): Mooring => {
     const { buoy, lat, lng, history, silentHours = 0 } = station
+    const stationFrom = yearsAgo(history ?? USUAL_YEARS)
     const passTimes = observations.filter((one) => one.buoy === buoy).map(({ time }) => time)
     return {
       ...station,
@@ -105,14 +116,12 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
       key: keyOf(SEED, `${lat} ${lng}`),
       times(begin, end) {
         if (station.virtual) return passTimes.filter((time) => time >= begin && time < end)
-        if (begin < usualFrom && history !== true) return []
-        const older = history ? HOUR : 12 * HOUR
-        const every = begin >= recent ? STEP : older
-        return timesBetween(begin, Math.min(end, asOf + 1 - silentHours * HOUR), every)
+        if (begin < stationFrom) return []
+        return timesBetween(begin, Math.min(end, asOf + 1 - silentHours * HOUR), everyOf(history, begin))
       },
     }
   })
-  return { moorings, seed: SEED, from, swellFrom: recent }
+  return { moorings, seed: SEED, from: yearsAgo(LONGEST_YEARS), swellFrom: recent }
 }
 
 const startOfMonth = (time: number): number => monthStart(monthOf(time))
