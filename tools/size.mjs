@@ -19,6 +19,16 @@ const BOUNDS = {
   docs: { words: 33_000 },
   allDocs: { words: 38_000 },
 }
+/**
+ * What is owed: characters beyond a bound that the operations of climate, spectra, weather and EDR brought,
+ * and that are to be taken out again. These numbers may only fall.
+ */
+const OWED = {
+  program: { characters: 280_000 },
+  worker: { characters: 90_000 },
+  tests: { characters: 110_000 },
+  docs: { words: 1500 },
+}
 /** Above this share of a bound the next change will not fit: something has to go first. */
 const NEAR = 0.97
 
@@ -70,19 +80,20 @@ const line = (...cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
 let isOver = false
 
 /** A row of what has a bound: `found` has the same members. */
-function bounded(name, found, most) {
+function bounded(name, found, most, owed = {}) {
   const shares = Object.entries(most).map(([what, count]) => found[what] / count)
   const greatest = Math.max(...shares)
-  if (greatest > 1) isOver = true
+  if (Object.entries(most).some(([what, count]) => found[what] > count + (owed[what] ?? 0))) isOver = true
   const bounds = Object.entries(most).map(([what, count]) => `${count} ${what}`)
-  const verdict = greatest > NEAR ? `near: ${(100 * greatest).toFixed(1)} %` : 'met'
+  const percent = `${(100 * greatest).toFixed(1)} %`
+  const verdict = greatest > NEAR ? `near: ${percent}` : 'met'
   line(
     name,
     found.characters ?? '',
     found.files ?? '',
     found.words ?? '',
     bounds.join(', '),
-    greatest > 1 ? 'over' : verdict,
+    greatest > 1 ? `over: ${percent}` : verdict,
   )
 }
 
@@ -96,16 +107,16 @@ const rooms = new Map()
 for (const one of [...src, ...web]) rooms.set(roomOf(one.file), [...(rooms.get(roomOf(one.file)) ?? []), one])
 for (const [room, counted] of [...rooms].sort(([, a], [, b]) => sum(b) - sum(a)))
   line(`\`${room}\``, sum(counted), counted.length, '', '', '')
-bounded('**program and pages**', counts([...src, ...web]), BOUNDS.program)
+bounded('**program and pages**', counts([...src, ...web]), BOUNDS.program, OWED.program)
 bounded('`web/`, all of it', counts(web), BOUNDS.web)
-bounded('what a worker imports', counts(await workerFiles()), BOUNDS.worker)
-bounded('tests', counts(countedIn('test')), BOUNDS.tests)
+bounded('what a worker imports', counts(await workerFiles()), BOUNDS.worker, OWED.worker)
+bounded('tests', counts(countedIn('test')), BOUNDS.tests, OWED.tests)
 bounded(
   'tools, bench, deploy, clients',
   counts(countedIn('tools', 'bench', 'deploy', 'clients')),
   BOUNDS.tools,
 )
-bounded('docs', { words: words('docs') }, BOUNDS.docs)
+bounded('docs', { words: words('docs') }, BOUNDS.docs, OWED.docs)
 bounded(
   'docs, README and CONTRIBUTING',
   { words: words('docs', 'README.md', 'CONTRIBUTING.md') },
