@@ -177,6 +177,11 @@ const READ: Read[] = [
     rows: ['01T10:00:00Z 1.2 - - - - - 18 - -', '01T11:00:00Z 1.3 - - - - - - - 16.67'],
   },
   {
+    what: 'gusts that are nothing but nines, and a sign for degrees that is a letter',
+    text: `Time (UTC),Hs (m),Gust (m/s),SST (ºC)\n${at('10:00,1.2,99.0,15', '11:00,1.3,99.0,16')}`,
+    rows: ['01T10:00:00Z 1.2 - - - - 15 - - -', '01T11:00:00Z 1.3 - - - - 16 - - -'],
+  },
+  {
     what: 'a storm that leads up to 99 km/h',
     text: `Time (UTC),Hs (m),Wind Speed (km/h)\n${at('10:00,1.2,80', '11:00,1.3,99')}`,
     rows: ['01T10:00:00Z 1.2 - - - - - 80 - -', '01T11:00:00Z 1.3 - - - - - 99 - -'],

@@ -35,19 +35,22 @@ const CONVERSIONS: { readonly [unit: string]: ReadonlyMap<string, Conversion> } 
 
 /** "m s-1", "m.s**-1", "meters per second", "degrees_C" in one spelling of each. */
 function normal(unit: string): string {
-  return unit
-    .slice(0, 60)
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/\*\*|\^/g, '')
-    .replaceAll(/\u2212|\u2010/g, '-')
-    .replaceAll('\u2215', '/')
-    .replaceAll('º', '°')
-    .replaceAll(/[\s._]+/g, ' ')
-    .trim()
-    .replace(/ (s|sec|second|h|hr|hour)-1$/, '/$1')
-    .replace(/ ?(?:\/| per ) ?/, '/')
-    .replace(/^° ([cf])$/, '°$1')
+  return (
+    unit
+      .slice(0, 60)
+      // NFKC makes a letter of this sign for degrees.
+      .replaceAll('º', '°')
+      .normalize('NFKC')
+      .toLowerCase()
+      .replaceAll(/\*\*|\^/g, '')
+      .replaceAll(/\u2212|\u2010/g, '-')
+      .replaceAll('\u2215', '/')
+      .replaceAll(/[\s._]+/g, ' ')
+      .trim()
+      .replace(/ (s|sec|second|h|hr|hour)-1$/, '/$1')
+      .replace(/ ?(?:\/| per ) ?/, '/')
+      .replace(/^° ([cf])$/, '°$1')
+  )
 }
 
 /** How values in a unit become the measure's; null for an unknown unit. */

@@ -55,7 +55,9 @@ class ColumnMarks {
     const { unit } = MEASURES[this.#name]
     const nines = [...this.#nines].sort(([a], [b]) => b - a)
     for (const [value, places] of nines) {
-      const isFar = this.#most > -Infinity && this.#most <= value * FAR_BELOW
+      // One value alone may be one storm.
+      const isAlone = this.#most === -Infinity && places.length === 1
+      const isFar = !isAlone && this.#most <= value * FAR_BELOW
       if (isFar) yield { name: this.#name, reason: `${this.#name} of ${value}, far above all others`, places }
       else this.#most = Math.max(this.#most, value)
     }
