@@ -2707,7 +2707,9 @@ export class Groundswell {
    *
    * With `by=season` a year begins in December. Directions have a circular mean, the length of the mean vector and shares of 16 sectors in place of quantiles. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
    */
-  climate(buoyId: string | number, parameters: ClimateParameters = {}, options: CallOptions = {}): Promise<ClimateAnswer> {
+  climate(buoyId: string | number, parameters: ClimateParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  climate(buoyId: string | number, parameters?: ClimateParameters, options?: CallOptions): Promise<ClimateAnswer>
+  climate(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate`, parameters, options)
   }
 
@@ -2718,7 +2720,9 @@ export class Groundswell {
    *
    * `last` ranks the last sample among those of its month in all years: 1 is the highest. `higher_than_percent` is the share of them that are lower, rounded down. `highest_since` is the last earlier sample that is at least as high, and `highest_since_missing_days` counts the days without a sample since then. A direction has no records: that is a 422. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
    */
-  climateRecords(buoyId: string | number, parameters: ClimateRecordsParameters = {}, options: CallOptions = {}): Promise<ClimateRecordsAnswer> {
+  climateRecords(buoyId: string | number, parameters: ClimateRecordsParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  climateRecords(buoyId: string | number, parameters?: ClimateRecordsParameters, options?: CallOptions): Promise<ClimateRecordsAnswer>
+  climateRecords(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/records`, parameters, options)
   }
 
@@ -2727,7 +2731,9 @@ export class Groundswell {
    *
    * How often heights come with periods (a scatter table), directions (a wave rose) or months. `x` and `y` of a bin are its lower edges; a direction is the middle of its sector of 22.5°, the first around north, and a month is 1 to 12. Bins without a reading are left out. `count` is the sum of the bins; readings of a height without an `x` are counted in `without_x`. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
    */
-  climateTable(buoyId: string | number, parameters: ClimateTableParameters = {}, options: CallOptions = {}): Promise<ClimateTableAnswer> {
+  climateTable(buoyId: string | number, parameters: ClimateTableParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  climateTable(buoyId: string | number, parameters?: ClimateTableParameters, options?: CallOptions): Promise<ClimateTableAnswer>
+  climateTable(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/table`, parameters, options)
   }
 
@@ -2736,7 +2742,9 @@ export class Groundswell {
    *
    * Runs of heights strictly above a threshold, oldest first. Two exceedances with at most `gap` between them are one storm. `duration` is its end minus its start and one usual interval. `energy` is the sum of the squares of its heights above the threshold, each times the usual interval: gaps add nothing. `missing_hours` are those without readings within it. `cut` says that readings lack for more than three intervals before its start or after its end, so that it may have been longer. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
    */
-  climateStorms(buoyId: string | number, parameters: ClimateStormsParameters = {}, options: CallOptions = {}): Promise<ClimateStormsAnswer> {
+  climateStorms(buoyId: string | number, parameters: ClimateStormsParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  climateStorms(buoyId: string | number, parameters?: ClimateStormsParameters, options?: CallOptions): Promise<ClimateStormsAnswer>
+  climateStorms(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/storms`, parameters, options)
   }
 
@@ -2747,7 +2755,9 @@ export class Groundswell {
    *
    * A year counts with at least `min_coverage` of its samples and half of those of each quarter. Fewer than 15 such years are a 422 that names them. `years_left_out` has the others; a note says so where one of them has a higher maximum than all that are used. `high` is `null` where the profile does not close below ten times the level. A period above four times the years has `extrapolated`. Readings that the report of a build calls spikes, stuck or dead are left out of statistics of waves, and counted in `left_out`; water and wind are measured by other sensors. All is in UTC.
    */
-  climateExtremes(buoyId: string | number, parameters: ClimateExtremesParameters = {}, options: CallOptions = {}): Promise<ClimateExtremesAnswer> {
+  climateExtremes(buoyId: string | number, parameters: ClimateExtremesParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  climateExtremes(buoyId: string | number, parameters?: ClimateExtremesParameters, options?: CallOptions): Promise<ClimateExtremesAnswer>
+  climateExtremes(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/climate/extremes`, parameters, options)
   }
 
