@@ -55,7 +55,9 @@ async function readSources(
     report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, { asOf, now, report })
-      for (const doubt of input.doubtful()) report.doubt(doubt)
+      if (source.isMadeUp !== true) {
+        for (const doubt of input.doubtful()) report.doubt(doubt)
+      }
       report.endSource()
       if (input.isEmpty() && source.terms !== undefined) {
         const last = stateOf(states, source)

@@ -29,6 +29,10 @@ export interface ServerOptions {
   readonly explorerQuota?: number
   readonly contact?: string
   readonly mapStyle?: readonly string[]
+  readonly title?: string
+  readonly logo?: string
+  readonly accent?: string
+  readonly edr?: 'on' | 'off'
   readonly publicUrl?: string
   readonly embedFrom?: readonly string[]
   readonly trustedProxy?: readonly string[]
