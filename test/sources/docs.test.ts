@@ -50,7 +50,7 @@ const GIVEN: { readonly [kind: string]: string } = {
   altimetry: 'Biscay 45N 5W',
   forecast: '43.54 1.5,1.62 310,312',
   tides: 'port_example 3',
-  demo: 'East Hatteras 46042/0 2014-01-01T00:00:00Z',
+  demo: 'East Hatteras 06403/0 2005-01-01T00:00:00Z',
 }
 
 /** What a source gives at the beginning of a year, with one row of each buoy. */

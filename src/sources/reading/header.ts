@@ -260,6 +260,9 @@ function readCell(text: string): HeaderCell {
   leave(isTime ? [] : of('order'))
   leave(isNamed ? [] : of('duration'))
   leave(of('unknown'))
+  // In brackets behind a humidity, "1" is CF's unit of a share, and no sensor.
+  const share =
+    quantities.includes('humidity') && of('number').some(({ group, text: one }) => group > 0 && one === '1')
   const zoneOfName = /(utc|gmt)$/.exec(plainName(named[0]?.text ?? ''))
   const leadOfName = isTime && zoneOfName !== null ? '+00:00' : null
   const [depth] = of('depth')
@@ -270,7 +273,7 @@ function readCell(text: string): HeaderCell {
     can: isOther ? [] : can,
     roles: isTime && roles.length === 0 ? ['clock', 'time'] : roles,
     roleWord: roled[0]?.text ?? '',
-    unit: units[0]?.text ?? '',
+    unit: units[0]?.text ?? (share ? '1' : ''),
     lead: leads.length > 0 ? leadOf(leads[0].text) : leadOfName,
     isFlag: isQuality && !qualifiers.has('other'),
     isUnits,
