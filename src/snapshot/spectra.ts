@@ -15,6 +15,7 @@ import {
   type Spectra,
 } from '../sea/spectra.ts'
 import { monthText } from '../sea/time.ts'
+import { BuildError } from '../system/build-error.ts'
 import type { Steps } from '../system/steps.ts'
 import { column, columnsOf, expectLength, sums } from './part-columns.ts'
 import { NO_MEASURES } from './part-kinds.ts'
@@ -100,6 +101,9 @@ export function readSpectra(part: Part, month: number, file: string): SpectraMon
   }
 }
 
+/** A month's sets have an index of 16 bits. */
+const MAX_SETS = 2 ** 16
+
 /** Spectra of one buoy that ascend in time, one after another. */
 export interface BuoySpectra {
   readonly buoy: number
@@ -111,6 +115,9 @@ export function spectraPart(month: number, buoys: readonly BuoySpectra[]): { par
   const runs = buoys.flatMap((buoy) => buoy.runs)
   const sets = new Map(runs.map(({ bands }) => [bandsKey(bands), bands]))
   const keys = [...sets.keys()].sort()
+  if (keys.length > MAX_SETS) {
+    throw new BuildError(`the spectra of ${monthText(month)} have more than ${MAX_SETS} sets of bands`)
+  }
   const indexes = new Map(keys.map((key, i) => [key, i]))
   const ordered = keys.map((key) => sets.get(key)!)
   const rows = runs.reduce((sum, { time }) => sum + time.length, 0)

@@ -9,6 +9,7 @@ import { sendRows, type StationHandle } from './ndbc-samples.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
+import { readSpectra, spectraFile, type SpectraFile } from './ndbc-spectra.ts'
 import { type Line, readRows, readSummary, type RowCodes, StationRows } from './ndbc-rows.ts'
 import { type RowHead, Stations } from '../reading/stations.ts'
 import { degreesOf } from '../reading/fields.ts'
@@ -61,7 +62,7 @@ export const openNdbc: OpenSource = (folder) => ({
 })
 
 async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const { known, shared, paths } = await findFiles(folder, report)
+  const { known, shared, paths, spectra } = await findFiles(folder, report)
   sink.source({
     name: SOURCE,
     network: 'national',
@@ -72,7 +73,7 @@ async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): 
   const stations = new Stations()
   const newest = await readShared(shared, stations, report)
   // A station without a row in any copy is known by its own files.
-  for (const identifier of [...paths.keys(), ...newest.keys()])
+  for (const identifier of [...paths.keys(), ...spectra.keys(), ...newest.keys()])
     stations.see(identifier, 0, NaN, NaN, `Station ${identifier}`)
   const archive = new StationRows(8192)
   for (const [identifier, buoy] of stations.announce(sink, SOURCE, report, known)) {
@@ -81,6 +82,7 @@ async function readNdbc(folder: string, sink: Sink, { report }: SourceContext): 
     const realtime = newest.get(identifier) ?? new StationRows(64)
     newest.delete(identifier)
     await readStation({ buoy, identifier }, paths.get(identifier) ?? [], [archive, realtime], sink, report)
+    await readSpectra({ buoy, identifier }, spectra.get(identifier) ?? [], sink, report)
   }
 }
 
@@ -90,6 +92,7 @@ interface FoundFiles {
   shared: string[]
   /** Files of stations, summaries last. */
   paths: Map<string, string[]>
+  spectra: Map<string, SpectraFile[]>
 }
 
 async function findFiles(folder: string, report: Report): Promise<FoundFiles> {
@@ -103,10 +106,16 @@ async function findFiles(folder: string, report: Report): Promise<FoundFiles> {
     throw new BuildError(`ndbc: ${folder} holds neither activestations*.xml nor station_table*.txt`)
   const known = await readStations(folder, lists, report)
   const paths = new Map<string, string[]>()
+  const spectra = new Map<string, SpectraFile[]>()
   const taken = new Set([...lists, ...shared])
   const others = files.filter((name) => !taken.has(name))
   // A summary adds to the readings of its station and makes none.
-  for (const name of others.sort((a, b) => Number(isSummary(a)) - Number(isSummary(b)))) {
+  for (const name of others.sort((a, b) => rankOf(a) - rankOf(b))) {
+    const ofSpectra = spectraFile(basename(name), join(folder, name))
+    if (ofSpectra !== null && (known.has(ofSpectra.identifier) || paths.has(ofSpectra.identifier))) {
+      entryOf(spectra, ofSpectra.identifier, () => []).push(ofSpectra)
+      continue
+    }
     const identifier = identifierOf(basename(name))
     // Other text files may be in the folder itself: only a listed station makes one of them a data file.
     const isData = folderOf(name) === '' ? known.has(identifier) : STATION_FOLDERS.has(folderOf(name))
@@ -114,11 +123,15 @@ async function findFiles(folder: string, report: Report): Promise<FoundFiles> {
     else entryOf(paths, identifier, () => []).push(join(folder, name))
   }
   doubtIgnored(report, ignored)
-  if (paths.size + shared.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
-  return { known, shared: shared.map((name) => join(folder, name)), paths }
+  if (paths.size + spectra.size + shared.length === 0)
+    throw new BuildError(`ndbc: ${folder} holds no data files`)
+  return { known, shared: shared.map((name) => join(folder, name)), paths, spectra }
 }
 
 const isSummary = (name: string): boolean => SUMMARY_FILE.test(basename(name))
+
+/** Data files come first: they make a station known. */
+const rankOf = (name: string): number => Number(isSummary(name) || spectraFile(basename(name), name) !== null)
 
 /** The station in a file's name, or nothing. */
 function identifierOf(name: string): string {
