@@ -14,6 +14,7 @@ import { nearestBuoys } from './handlers/nearest.ts'
 import { getReading } from './handlers/reading.ts'
 import { listCountries, listFiles, listSatellites } from './handlers/ready.ts'
 import { listReadings } from './handlers/readings.ts'
+import { listSpectra } from './handlers/spectra.ts'
 import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { tides } from './handlers/tides.ts'
 import { searchPlaces } from './handlers/places.ts'
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   listChanges,
   listFiles,
   tides,
+  listSpectra,
 ]
 
 export const STREAM: StreamOperation = streamEvents

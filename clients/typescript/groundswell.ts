@@ -451,6 +451,8 @@ export type BuoyDetail = {
   credit?: string | null
   /** With `include=credit`: the licence of the data. `null` where there is none. */
   licence?: string | null
+  /** With `include=spectrum`: the newest wave spectrum without its bands; `null` where the buoy has none. */
+  spectrum?: NewestSpectrum | null
 }
 
 /** A buoy that a search found. */
@@ -507,6 +509,8 @@ export type BuoyLastReading = {
   source: string
   /** The newest reading; `null` while the buoy has none. */
   last_reading: Reading | null
+  /** With `include=spectrum`: the newest wave spectrum without its bands; `null` where the buoy has none. */
+  spectrum?: NewestSpectrum | null
 }
 
 /** A buoy on the map. */
@@ -603,6 +607,88 @@ export type BuoyName = {
   id: number
   /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
+}
+
+/** A wave spectrum. Lists are by band: their values belong to `data.frequencies`. */
+export type Spectrum = {
+  /** When the spectrum was measured, UTC. */
+  time: string
+  /** The nearest reading within 30 minutes, UTC. `null` where there is none. */
+  reading_time: string | null
+  /** Significant wave height of the spectrum, 4√m0, in m. */
+  hm0: number
+  /** Mean period m0/m1, in s. `null` where there is none. */
+  tm01: number | null
+  /** Mean zero-crossing period √(m0/m2), in s. `null` where there is none. */
+  tm02: number | null
+  /** Energy period m₋₁/m0, in s. `null` where there is none. */
+  te: number | null
+  /** Period of the lowest band of greatest density, in s. `null` where there is none. */
+  peak_period: number | null
+  /** Mean direction of that band that waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction_at_peak: number | null
+  /** Directional spread of that band, (180/π)√(2(1−r1)), in degrees. `null` where there is none. */
+  spread_at_peak: number | null
+  /** Mean direction of all bands, weighted by energy, clockwise from north, in degrees. `null` where there is none. */
+  mean_direction: number | null
+  /** Directional spread of all bands, (180/π)√(2(1−r1)), in degrees. `null` where there is none. */
+  mean_spread: number | null
+  /** Power of the waves in deep water, 0.490 hm0² te, in kW per metre of crest. */
+  power: number
+  /** The wave trains, of most energy first: at most three peaks of the density, parted by a valley below half of the lower peak, each with at least 5 % of the energy. */
+  trains: WaveTrain[]
+  /** Energy density by band. */
+  density: number[]
+  /** By band (alpha1). */
+  direction: (number | null)[]
+  /** By band (alpha2). */
+  principal_direction: (number | null)[]
+  /** By band. */
+  r1: (number | null)[]
+  /** By band. */
+  r2: (number | null)[]
+  /** With `include=directional`: density over directions by band. 5° times the sum of a band is its density. */
+  directional_density?: (number[] | null)[]
+  /** With `include=directional`: bands whose moments no distribution has. */
+  impossible_bands?: number
+}
+
+/** A part of the sea around one peak of its spectrum. */
+export type WaveTrain = {
+  /** Height, 4√m0 of its bands, in m. */
+  height: number
+  /** Period at its peak, in s. */
+  period: number
+  /** Mean direction that it comes from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+}
+
+/** The newest wave spectrum of a buoy, without its bands. */
+export type NewestSpectrum = {
+  /** When the spectrum was measured, UTC. */
+  time: string
+  /** The nearest reading within 30 minutes, UTC. `null` where there is none. */
+  reading_time: string | null
+  /** Significant wave height of the spectrum, 4√m0, in m. */
+  hm0: number
+  /** Mean period m0/m1, in s. `null` where there is none. */
+  tm01: number | null
+  /** Mean zero-crossing period √(m0/m2), in s. `null` where there is none. */
+  tm02: number | null
+  /** Energy period m₋₁/m0, in s. `null` where there is none. */
+  te: number | null
+  /** Period of the lowest band of greatest density, in s. `null` where there is none. */
+  peak_period: number | null
+  /** Mean direction of that band that waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction_at_peak: number | null
+  /** Directional spread of that band, (180/π)√(2(1−r1)), in degrees. `null` where there is none. */
+  spread_at_peak: number | null
+  /** Mean direction of all bands, weighted by energy, clockwise from north, in degrees. `null` where there is none. */
+  mean_direction: number | null
+  /** Directional spread of all bands, (180/π)√(2(1−r1)), in degrees. `null` where there is none. */
+  mean_spread: number | null
+  /** Power of the waves in deep water, 0.490 hm0² te, in kW per metre of crest. */
+  power: number
 }
 
 /** What was searched for. */
@@ -2052,6 +2138,46 @@ export type TidesAnswer = {
   meta: Meta
 }
 
+export type ListSpectraAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** A page of wave spectra with the same bands. */
+  data: {
+    buoy: BuoySummary
+    /** The bands, lowest first. */
+    frequencies: number[]
+    /** By band. */
+    bandwidths: number[]
+    /** What directions mean. */
+    direction_convention: 'from, degrees true'
+    /** The spectra of this page. */
+    spectra: Spectrum[]
+    /** Spectra of the range that are left out, since their bands are not those of its newest one. */
+    other_bands: number
+    /** Spectra that match, over all pages. */
+    count: number
+    /** With `include=directional`: how the density over directions is estimated. */
+    method?: string
+    /** With `include=directional`: it is an estimate. */
+    estimate?: true
+    /** With `include=directional`: the directions. */
+    directions?: number[]
+  }
+  /** About the answer and its page. */
+  meta: {
+    /** The requested page. */
+    page: number
+    /** Items in a page, at most the maximum. */
+    per_page: number
+    /** Number of pages; 0 for an empty result. */
+    total_pages: number
+    /** Time of the answer, UTC. */
+    timestamp: string
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
+    snapshot?: string
+  }
+}
+
 /** Parameters of `listBuoys`. */
 export type ListBuoysParameters = {
   /** Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
@@ -2071,7 +2197,7 @@ export type ListBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas; `spectrum`: with wave spectra. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, spectrum, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
@@ -2089,7 +2215,7 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
-  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, swell, weather, available, credit, separated by commas. */
+  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands. Allowed: one or more of wind, peak_period, swell, weather, spectrum, available, credit, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2101,7 +2227,7 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. With `spectrum` the buoy has its newest wave spectrum without the bands. Allowed: one or more of wind, peak_period, swell, weather, spectrum, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2127,7 +2253,7 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas; `spectrum`: with wave spectra. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, spectrum, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
@@ -2372,7 +2498,7 @@ export type MapBuoysParameters = {
   } | string
   /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
   bbox?: number[]
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas; `spectrum`: with wave spectra. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, spectrum, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
@@ -2423,7 +2549,7 @@ export type ReadingsOfBuoysParameters = {
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a value of each of these in their last reading, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, separated by commas. */
+  /** Only buoys with a value of each of these in their last reading, separated by commas; `spectrum`: with wave spectra. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, air_temperature, dew_point, pressure, humidity, visibility, spectrum, separated by commas. */
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
@@ -2497,6 +2623,24 @@ export type TidesParameters = {
   days?: number
   /** The clock of days and times; default the place's own, as with `auto`. Allowed: an IANA name such as Europe/Paris, or auto. */
   timezone?: string
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `listSpectra`. */
+export type ListSpectraParameters = {
+  /** First moment of the range; a date alone is its first second. Without a range: the newest spectrum. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  start_date?: string
+  /** Last moment of the range, included; a date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  end_date?: string
+  /** By time, oldest or newest first. Allowed: one of asc, desc. Default: desc. */
+  order?: 'asc' | 'desc'
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Spectra a page; more than 500 is taken as 500. Allowed: an integer of at least 1. Default: 20. */
+  per_page?: number
+  /** `directional`: the spectrum over directions, an estimate by maximum entropy (Lygre and Krogstad 1986); in JSON alone. Allowed: one or more of directional, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -2878,6 +3022,21 @@ export class Groundswell {
   tides(parameters?: TidesParameters, options?: CallOptions): Promise<TidesAnswer>
   tides(parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#get('/tides', parameters, options)
+  }
+
+  /**
+   * Wave spectra of a buoy.
+   *
+   * The wave spectra of a buoy: without a range the newest one. `density`, `direction`, `principal_direction`, `r1` and `r2` are by band, in the order of `data.frequencies`. Directions are where waves come from. `hm0` to `power` are of the whole spectrum, from 0.0325 Hz on; `power` is that of deep water, ρg²/(64π)·hm0²·te. The significant height of a reading stays what its source gives: `hm0` stands beside it. Spectra stay for 45 days before the newest one (a setting of the server).
+   *
+   * All spectra of an answer have the bands of the newest one of the range; `other_bands` counts the others. As CSV, NDJSON or Parquet there is a row for each spectrum and band, whatever the bands.
+   *
+   * `include=directional` adds the spectrum over 72 directions: an estimate by maximum entropy (Lygre and Krogstad 1986), since the moments that a buoy measures do not tell it.
+   */
+  listSpectra(buoyId: string | number, parameters: ListSpectraParameters & TextForm<'csv' | 'ndjson'>, options?: CallOptions): Promise<string>
+  listSpectra(buoyId: string | number, parameters?: ListSpectraParameters, options?: CallOptions): Promise<ListSpectraAnswer>
+  listSpectra(buoyId: string | number, parameters: object = {}, options: CallOptions = {}): Promise<unknown> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/spectra`, parameters, options)
   }
 
   /**

@@ -14,6 +14,8 @@ import {
   text,
   time,
 } from './table.ts'
+import { INCLUDES_SPECTRUM } from './reading-json.ts'
+import { spectrumColumns } from './spectra-json.ts'
 import { readingColumns, type ReadingCursor, readingSubsetColumns } from './reading-table.ts'
 import {
   externalPassId,
@@ -46,6 +48,9 @@ export const ITEMS = {
 export type BuoyItem = keyof typeof ITEMS
 export const BUOY_ITEMS = Object.keys(ITEMS) as BuoyItem[]
 
+/** Items that `include=spectrum` adds to; others have no such word. */
+const WITH_SPECTRUM: ReadonlySet<BuoyItem> = new Set(['detail', 'lastReading'])
+
 /** `included` is what `include` adds to the last reading (see `extraMeasures`). */
 export function itemColumns(
   item: BuoyItem,
@@ -65,7 +70,9 @@ export function itemColumns(
     whole_last_reading: () => lastReadingColumns(dataset, ordinalOf, readingColumns, included),
     newest_pass: () => newestPassColumns(dataset, ordinalOf),
   }
-  return ITEMS[item].split(' ').flatMap((name) => members[name]())
+  const columns = ITEMS[item].split(' ').flatMap((name) => members[name]())
+  const hasSpectrum = ((included ?? 0) & INCLUDES_SPECTRUM) !== 0 && WITH_SPECTRUM.has(item)
+  return hasSpectrum ? [...columns, ...spectrumColumns(dataset, ordinalOf)] : columns
 }
 
 /** The catalogue's facts about a buoy. */
@@ -168,9 +175,12 @@ function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   ].map(([column, wire]) => ({ ...elsewhere(column, wire, rowOf), isLeftOut }))
 }
 
-/** `last_reading` is null for a buoy without readings. */
-export function absentOf({ readings }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
-  return { last_reading: (row) => readings.count(ordinalOf(row)) === 0 }
+/** `last_reading` is null for a buoy without readings, `spectrum` for one without spectra. */
+export function absentOf({ readings, spectra }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
+  return {
+    last_reading: (row) => readings.count(ordinalOf(row)) === 0,
+    spectrum: (row) => spectra.rows.count(ordinalOf(row)) === 0,
+  }
 }
 
 /** A row for each of `ordinals`. */

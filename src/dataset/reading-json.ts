@@ -42,6 +42,9 @@ export const WIRE_NAMES: { readonly [name in MeasureName]: string } = {
 
 /** What `include` may name, and the measures that each adds to a reading, in the order of `EXTRAS`. */
 export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell', 'weather'] as const
+/** Further word of `include` for items with one buoy; its bit follows those of the groups. */
+export const SPECTRUM = 'spectrum'
+export const INCLUDES_SPECTRUM = 1 << EXTRA_GROUPS.length
 const EXTRAS: readonly [group: (typeof EXTRA_GROUPS)[number], measures: readonly MeasureName[]][] = [
   ['peak_period', ['peakPeriod']],
   ['wind', ['windSpeed', 'windDirection', 'gustSpeed']],

@@ -1,11 +1,12 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; adds `country` and `dtz`. */
-import { addExtras, EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
+import { addExtras, EXTRA_GROUPS, INCLUDES_SPECTRUM, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
 import type { MonthRows, Segments } from '../index/segments.ts'
 import { type MeasureName, MEASURES, WEATHER_MEASURES } from '../sea/columns.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { availableOf } from '../index/latest.ts'
+import { newestSpectrum } from '../dataset/spectra-json.ts'
 import { timestampText } from '../sea/time.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'
@@ -24,9 +25,9 @@ export const getBuoy = operation({
   summary: 'One buoy',
   parameters: {
     include: wordSet({
-      values: [...EXTRA_GROUPS, 'available', 'credit'],
+      values: [...EXTRA_GROUPS, SPECTRUM, 'available', 'credit'],
       description:
-        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
+        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands.',
     }),
   },
   refusal: 'bad_request',
@@ -47,7 +48,7 @@ export const getBuoy = operation({
 })
 
 const WEATHER = 1 << EXTRA_GROUPS.indexOf('weather')
-const AVAILABLE = 1 << EXTRA_GROUPS.length
+const AVAILABLE = INCLUDES_SPECTRUM << 1
 const CREDIT = AVAILABLE << 1
 /** Room to begin with; it grows. */
 const TEXT_BYTES = 1024
@@ -58,6 +59,7 @@ interface Detail {
   available?: object
   credit?: string | null
   licence?: string | null
+  spectrum?: object | null
 }
 
 /** Spans that were found for a buoy of a snapshot: searching ten years takes up to 1 ms. */
@@ -130,6 +132,7 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
     buoy.last_reading = { ...buoy.last_reading, ...extras }
   }
   if ((included & WEATHER) !== 0) buoy.last_weather = lastWeather(dataset, ordinal)
+  if ((included & INCLUDES_SPECTRUM) !== 0) buoy.spectrum = newestSpectrum(dataset, ordinal)
   if ((included & AVAILABLE) !== 0) {
     buoy.available = availableIn(dataset, ordinal)
   }

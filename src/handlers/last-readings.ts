@@ -3,11 +3,12 @@
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
 import type { Dataset } from '../dataset/dataset.ts'
+import { EXTRA_GROUPS, SPECTRUM } from '../dataset/reading-json.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
-import { include } from '../operation/filters.ts'
-import { integer, integerList } from '../operation/parameters.ts'
+import { INCLUDED } from '../operation/filters.ts'
+import { integer, integerList, wordSet } from '../operation/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
 const MISSING = new Literal('],"missing_ids":[')
@@ -36,7 +37,10 @@ export const lastReadings = operation({
       default: 3,
       description: 'Only this many of the ids are processed.',
     }),
-    include,
+    include: wordSet({
+      values: [...EXTRA_GROUPS, SPECTRUM],
+      description: `${INCLUDED} With \`spectrum\` the buoy has its newest wave spectrum without the bands.`,
+    }),
   },
   refusal: 'bad_request',
   errors: ['bad_request'],

@@ -34,6 +34,7 @@ import {
   typeOf,
 } from '../handlers/tides.ts'
 import { readingsOfBuoysTable, readingsTable } from './readings.ts'
+import { spectraOf, spectraTable } from './spectra.ts'
 import { seriesTable } from './series.ts'
 
 export const MAKERS: { readonly [operation: string]: Maker } = {
@@ -52,6 +53,7 @@ export const MAKERS: { readonly [operation: string]: Maker } = {
   conditions: { table: conditionsTable },
   listCountries: records('countries', 'code name', 'buoy_count'),
   forecast: { table: forecastTable },
+  listSpectra: { table: spectraTable, json: spectraOf },
   listChanges: { json: changesAnswer },
   tides: { table: tidesTable, json: tidesAnswer },
   ...CLIMATE_MAKERS,

@@ -7,7 +7,7 @@ import TEXTS from './operation-texts.json' with { type: 'json' }
 /** Time of the demo snapshot and of its answers in the examples: `AS_OF` in requests. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
 /** Id of the demo snapshot, which changes with the demo data: `SNAPSHOT` in requests. */
-const EXAMPLES_SNAPSHOT = 'edf5c42182413b19dba67efe'
+const EXAMPLES_SNAPSHOT = '2fa22e07feec41162baf62e5'
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
 export const TAGS: { readonly [tag: string]: string } = TEXTS.tags

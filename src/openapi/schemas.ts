@@ -295,6 +295,36 @@ const differing = {
 const GEOJSON_POSITION = { type: 'array', items: { type: 'number' } }
 const geojson = (of: string): Schema => ({ type: 'string', const: of, description: 'Says what it is.' })
 
+const share = (description: string): Schema => ({
+  type: 'number',
+  minimum: 0,
+  maximum: 1,
+  description: `${description}, 0 to 1.`,
+})
+const spread = (description: string): Schema =>
+  orNull(measure('degrees', `${description}, (180/π)√(2(1−r1))`, { minimum: 0, maximum: 81.03 }))
+
+/** What describes the whole of a spectrum, by its moments from 0.0325 Hz on. */
+const spectrumOfBuoy = {
+  time: time('When the spectrum was measured'),
+  reading_time: orNull(time('The nearest reading within 30 minutes')),
+  hm0: height('Significant wave height of the spectrum, 4√m0'),
+  tm01: orNull(seconds('Mean period m0/m1')),
+  tm02: orNull(seconds('Mean zero-crossing period √(m0/m2)')),
+  te: orNull(seconds('Energy period m₋₁/m0')),
+  peak_period: orNull(seconds('Period of the lowest band of greatest density')),
+  direction_at_peak: orNull(degrees('Mean direction of that band that waves come from')),
+  spread_at_peak: spread('Directional spread of that band'),
+  mean_direction: orNull(degrees('Mean direction of all bands, weighted by energy')),
+  mean_spread: spread('Directional spread of all bands'),
+  power: measure('kW per metre of crest', 'Power of the waves in deep water, 0.490 hm0² te', { minimum: 0 }),
+}
+
+const newestSpectrum = refOrNull(
+  'NewestSpectrum',
+  'With `include=spectrum`: the newest wave spectrum without its bands; `null` where the buoy has none.',
+)
+
 /** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
   Reading: object('One measurement of the waves at a buoy.', { ...reading, ...optional(extras) }),
@@ -365,6 +395,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       },
       available: spans,
       ...rights,
+      spectrum: newestSpectrum,
     }),
   }),
   BuoySearchItem: object('A buoy that a search found.', membersOf(ITEMS.search)),
@@ -376,6 +407,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   BuoyLastReading: object('A buoy and its newest reading in full.', {
     ...membersOf('id name lat lng source'),
     last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
+    ...optional({ spectrum: newestSpectrum }),
   }),
   MapBuoy: object('A buoy on the map.', {
     ...mapped,
@@ -396,6 +428,42 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     membersOf(ITEMS.identifiedSummary),
   ),
   BuoyName: object('The buoy that a reading belongs to.', membersOf(ITEMS.idAndName)),
+  Spectrum: object('A wave spectrum. Lists are by band: their values belong to `data.frequencies`.', {
+    ...spectrumOfBuoy,
+    trains: list(
+      ref('WaveTrain'),
+      'The wave trains, of most energy first: at most three peaks of the density, parted by a valley below half of the lower peak, each with at least 5 % of the energy.',
+    ),
+    density: list(measure('m²/Hz', 'Density of a band', { minimum: 0 }), 'Energy density by band.'),
+    direction: list(
+      orNull(degrees('Mean direction that the waves of a band come from')),
+      'By band (alpha1).',
+    ),
+    principal_direction: list(
+      orNull(degrees('Principal direction, the end of its axis that is nearer to the mean direction')),
+      'By band (alpha2).',
+    ),
+    r1: list(orNull(share('First polar coefficient of a band')), 'By band.'),
+    r2: list(orNull(share('Second polar coefficient of a band')), 'By band.'),
+    ...optional({
+      directional_density: list(
+        {
+          type: ['array', 'null'],
+          items: measure('m²/Hz/degree', 'Density of a direction', { minimum: 0 }),
+          description:
+            'By direction; `null` for a band without directions, or whose moments no distribution has.',
+        },
+        'With `include=directional`: density over directions by band. 5° times the sum of a band is its density.',
+      ),
+      impossible_bands: count('With `include=directional`: bands whose moments no distribution has.'),
+    }),
+  }),
+  WaveTrain: object('A part of the sea around one peak of its spectrum.', {
+    height: height('Height, 4√m0 of its bands'),
+    period: seconds('Period at its peak'),
+    direction: orNull(degrees('Mean direction that it comes from')),
+  }),
+  NewestSpectrum: object('The newest wave spectrum of a buoy, without its bands.', spectrumOfBuoy),
   SearchParameters: object('What was searched for.', {
     target_datetime: time('The requested moment'),
     tolerance_hours: measure('hours', 'How far from that moment a reading may be'),
@@ -1067,6 +1135,25 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       ),
       notes,
     }),
+  },
+  listSpectra: {
+    data: object('A page of wave spectra with the same bands.', {
+      buoy: ref('BuoySummary'),
+      frequencies: list(measure('Hz', 'Middle of a band', { minimum: 0 }), 'The bands, lowest first.'),
+      bandwidths: list(measure('Hz', 'Width of a band', { minimum: 0 }), 'By band.'),
+      direction_convention: text('What directions mean.', { const: 'from, degrees true' }),
+      spectra: list(ref('Spectrum'), 'The spectra of this page.'),
+      other_bands: count(
+        'Spectra of the range that are left out, since their bands are not those of its newest one.',
+      ),
+      count: count('Spectra that match, over all pages.'),
+      ...optional({
+        method: text('With `include=directional`: how the density over directions is estimated.'),
+        estimate: flag('With `include=directional`: it is an estimate.', { const: true }),
+        directions: list(degrees('Middle of a sector of 5°'), 'With `include=directional`: the directions.'),
+      }),
+    }),
+    meta: pagedMeta(),
   },
   listSatellites: {
     data: counted('satellites', 'SatelliteMission', 'The missions.', IN_ANSWER),

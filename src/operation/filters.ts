@@ -19,14 +19,15 @@ import {
   zoneName,
   zoneOrAuto,
 } from './parameters.ts'
-import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
+import { EXTRA_GROUPS, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 
 /** Bits are as in `Latest.has`. */
 export const latestFilters = {
   has: wordSet({
-    values: MEASURE_NAMES.map((name) => WIRE_NAMES[name]),
-    description: 'Only buoys with a value of each of these in their last reading, separated by commas.',
+    values: [...MEASURE_NAMES.map((name) => WIRE_NAMES[name]), SPECTRUM],
+    description:
+      'Only buoys with a value of each of these in their last reading, separated by commas; `spectrum`: with wave spectra.',
   }),
   max_age: duration({
     description:
@@ -34,16 +35,19 @@ export const latestFilters = {
   }),
 }
 
+/** Follows the bits of the measures. */
+const HAS_SPECTRUM = 1 << MEASURE_NAMES.length
+
 interface LatestQuery {
   readonly has: number | undefined
   readonly max_age: number | undefined
 }
 
-export const include = wordSet({
-  values: EXTRA_GROUPS,
-  description:
-    'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`.',
-})
+/** What the words of `include` add to readings. */
+export const INCLUDED =
+  'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`.'
+
+export const include = wordSet({ values: EXTRA_GROUPS, description: INCLUDED })
 
 export const bucketParameters = {
   bucket: choice({
@@ -68,14 +72,18 @@ export const timezoneOfBuoy = zoneOrAuto({ description: `${LOCAL_DAYS} \`auto\` 
 
 /** Which buoys `has` and `max_age` take; null where they take all. */
 export function latestFilter(
-  { latest, asOf }: Dataset,
+  { latest, asOf, spectra }: Dataset,
   { has, max_age: maxAge }: LatestQuery,
 ): ((ordinal: number) => boolean) | null {
   if (has === undefined && maxAge === undefined) return null
-  const wanted = has ?? 0
+  const wanted = (has ?? 0) & ~HAS_SPECTRUM
+  const needsSpectra = ((has ?? 0) & HAS_SPECTRUM) !== 0
   // Buoys without a reading have no age.
   const since = maxAge === undefined ? -1 : Math.max(0, asOf - maxAge)
-  return (ordinal) => (latest.has[ordinal] & wanted) === wanted && latest.time[ordinal] >= since
+  return (ordinal) =>
+    (latest.has[ordinal] & wanted) === wanted &&
+    latest.time[ordinal] >= since &&
+    (!needsSpectra || spectra.rows.count(ordinal) > 0)
 }
 
 /** The two ways to ask for a box of the globe: `bounds` of the contract, and `bbox` of OGC and GeoJSON. */

@@ -264,11 +264,15 @@ function valuesOf(codes: Uint16Array | Uint8Array, missing: number, scale: numbe
 }
 
 /**
- * The densities of codes, rounded to the decimals that a step of the codes can tell apart: those of a source
- * come back as it gave them.
+ * The densities of codes, each in the fewest decimals that have its code: those of a source come back as it
+ * gave them, if it gave no more digits than a code tells apart.
  */
 function densitiesOf(peak: number, codes: Uint16Array): Float64Array {
   const step = peak / PEAK_CODE
-  const decimals = 10 ** Math.max(0, Math.floor(-Math.log10(step)))
-  return Float64Array.from(codes, (code) => Math.round(code * step * decimals) / decimals)
+  const scale = 10 ** Math.max(0, Math.floor(-Math.log10(step)))
+  return Float64Array.from(codes, (code) => {
+    const short = Math.round(code * step * scale) / scale
+    const isCoded = Math.round((short / peak) * PEAK_CODE) === code
+    return isCoded ? short : Math.round(code * step * scale * 10) / (scale * 10)
+  })
 }

@@ -162,38 +162,48 @@ export function spectraPart(month: number, buoys: readonly BuoySpectra[]): { par
   return { part: { kind: 'spectra', meta: { month: monthText(month) }, columns: new Map(all) }, rows }
 }
 
+/** The spectrum of a row. */
+export function spectraAt(month: SpectraMonth, row: number): Spectra {
+  return runOf(month, row, row + 1)
+}
+
 /** The spectra of the buoy at an index of a month, in runs of one set of bands. */
 export function runsOf(month: SpectraMonth, index: number): Spectra[] {
-  const { start, set, sets, first, time, peak, codes } = month
+  const { start, set } = month
   const runs: Spectra[] = []
   for (let row = start[index]; row < start[index + 1];) {
     const from = row
     while (row < start[index + 1] && set[row] === set[from]) row++
-    const [begin, end] = [first[from], first[row]]
-    const words = (name: 'density' | 'direction' | 'principal'): Uint16Array => {
-      const found = codes[name]
-      return found.mask === 0
-        ? new Uint16Array(end - begin).fill(MISSING_U16)
-        : (found.codes.subarray(begin, end) as Uint16Array)
-    }
-    const bytes = (name: 'r1' | 'r2'): Uint8Array => {
-      const found = codes[name]
-      return found.mask === 0
-        ? new Uint8Array(end - begin).fill(MISSING_U8)
-        : (found.codes.subarray(begin, end) as Uint8Array)
-    }
-    runs.push({
-      bands: sets[set[from]],
-      time: time.subarray(from, row),
-      peak: peak.subarray(from, row),
-      density: words('density'),
-      direction: words('direction'),
-      principal: words('principal'),
-      r1: bytes('r1'),
-      r2: bytes('r2'),
-    })
+    runs.push(runOf(month, from, row))
   }
   return runs
+}
+
+/** The spectra of rows with one set of bands. */
+function runOf({ sets, set, first, time, peak, codes }: SpectraMonth, from: number, to: number): Spectra {
+  const [begin, end] = [first[from], first[to]]
+  const words = (name: 'density' | 'direction' | 'principal'): Uint16Array => {
+    const found = codes[name]
+    return found.mask === 0
+      ? new Uint16Array(end - begin).fill(MISSING_U16)
+      : (found.codes.subarray(begin, end) as Uint16Array)
+  }
+  const bytes = (name: 'r1' | 'r2'): Uint8Array => {
+    const found = codes[name]
+    return found.mask === 0
+      ? new Uint8Array(end - begin).fill(MISSING_U8)
+      : (found.codes.subarray(begin, end) as Uint8Array)
+  }
+  return {
+    bands: sets[set[from]],
+    time: time.subarray(from, to),
+    peak: peak.subarray(from, to),
+    density: words('density'),
+    direction: words('direction'),
+    principal: words('principal'),
+    r1: bytes('r1'),
+    r2: bytes('r2'),
+  }
 }
 
 /** The greatest code of each column of bands; above it there is only the missing code. */

@@ -20,6 +20,7 @@ const REQUESTS = [
   '/v2/buoys/search?query=alpha',
   '/v2/buoys/nearest?lat=43.5&lng=-1.6&max_distance=20000',
   '/v2/buoys/1/readings',
+  '/v2/buoys/1/spectra',
   '/v2/buoys/1/readings/chart',
   '/v2/buoys/1/readings/series?metric=significient_height',
   '/v2/buoys/1/climate',

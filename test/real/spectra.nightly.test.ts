@@ -94,7 +94,7 @@ test('Height, average period and direction at the peak are those that NDBC gives
 
 test('In annual files the first sample is as written, with r1 and r2 as hundredths.', async (t) => {
   const names = Object.fromEntries(
-    [...'wdijk'].map((letter) => [`41010${letter}2019part.txt.gz`, `41010${letter}2019.txt.gz`]),
+    ['w', 'd', 'i', 'j', 'k'].map((letter) => [`41010${letter}2019part.txt.gz`, `41010${letter}2019.txt.gz`]),
   )
   const { spectra, bad, doubts } = await read41010(t, names)
   assert.deepEqual([bad, doubts, spectra.length], [[], [], 99])

@@ -140,7 +140,7 @@ test('Bands that change between the rows of a file make spectra of two sets.', a
   const changed = LIVE.data_spec.replace('0.161 0.000 (0.033)', '0.161 0.500 (0.020) 0.000 (0.033)')
   const { spectra, bad } = await readFiles(t, live({ data_spec: changed }))
   assert.deepEqual(bad, [])
-  const [wider] = spectra.filter(({ bands }) => bands.frequency.length === 4)
+  const wider = spectra.find(({ bands }) => bands.frequency.length === 4)!
   assert.deepEqual([...wider.bands.frequency], [0.02, 0.0325, 0.0925, 0.1])
   assert.deepEqual([...wider.direction], [NaN, NaN, 92, 60])
   const many = Array.from(

@@ -172,6 +172,14 @@ export async function sendRows(sink: Sink, file: FileReport, fleet: Fleet, asOf:
   }
 }
 
+/** Whether a mooring's message of a time came through. */
+export const isThere = ({ key, isGapless }: Mooring, time: number): boolean =>
+  isGapless === true || draw(key + 1, Math.floor(time / LOSS)) >= 2 * LOST - 1
+
+/** Whether a mooring's instrument has a measure. */
+export const measures = ({ instrument }: Mooring, name: MeasureName): boolean =>
+  INSTRUMENTS[instrument][name] !== undefined
+
 function fillRows(
   batch: RowBatch,
   mooring: Mooring,
@@ -179,9 +187,9 @@ function fillRows(
   times: readonly number[],
   names: readonly MeasureName[],
 ): void {
-  const { key, instrument, isGapless } = mooring
+  const { key, instrument } = mooring
   batch.clear()
-  const there = times.filter((time) => isGapless || draw(key + 1, Math.floor(time / LOSS)) >= 2 * LOST - 1)
+  const there = times.filter((time) => isThere(mooring, time))
   for (const time of there) batch.add(time)
   const states = there.map(seaAt(mooring, seed))
   // A sample of twenty minutes is within five per cent of the sea's heights.

@@ -25,6 +25,7 @@ import {
   timesBetween,
 } from './demo-sea.ts'
 import harbours from './harbours.json' with { type: 'json' }
+import { sendSpectra } from './demo-spectra.ts'
 import data from './stations.json' with { type: 'json' }
 import { missionOfSlug, passAt } from '../../sea/missions.ts'
 
@@ -74,6 +75,7 @@ export const openDemo: OpenSource = (argument) => {
       const file = report.file('demo')
       const fleet = scale === null ? demoFleet(sink, asOf) : scaleFleet(sink, scale, asOf)
       await sendRows(sink, file, fleet, asOf)
+      if (scale === null) sendSpectra(sink, file, fleet.moorings, fleet.seed, asOf)
       file.end()
     },
   }
