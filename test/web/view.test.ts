@@ -41,7 +41,7 @@ const views: fc.Arbitrary<ViewState> = fc
     ),
     buoy: fc.option(fc.stringMatching(/^[a-z0-9-]{1,40}$/)),
     point: fc.option(fc.record({ lat: rounded(-90, 90, 4), lng: rounded(-180, 180, 4) })),
-    tab: fc.constantFrom('now' as const, 'seasons' as const, 'card' as const),
+    tab: fc.constantFrom('now' as const, 'seasons' as const, 'spectrum' as const, 'card' as const),
     range: fc.option(fc.constant({ from: '2026-01-31', to: '2026-02-01T05:30Z' })),
     beside: fc.option(fc.stringMatching(/^[a-z0-9-]{1,40}$/)),
     zone: fc.constantFrom(...ZONES),

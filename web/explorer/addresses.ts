@@ -6,6 +6,8 @@ import type {
   GetBuoyParameters,
   ForecastParameters,
   ListReadingsParameters,
+  ListSpectraAnswer,
+  ListSpectraParameters,
   MapBuoysAnswer,
   PlaceForecast,
   ReadingSeriesAnswer,
@@ -58,7 +60,7 @@ export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
 
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
-    include: 'credit,available,wind,peak_period,swell,weather',
+    include: 'credit,available,wind,peak_period,swell,weather,spectrum',
   } satisfies GetBuoyParameters)
 }
 
@@ -209,6 +211,24 @@ export function seriesAddress(
     end_year: thisYear,
     ...SEASON_DATES[season],
   } satisfies ReadingSeriesParameters)
+}
+
+/** A buoy's newest wave spectrum, also over directions. */
+export const spectrumAddress = (api: Api, slug: string): Address<ListSpectraAnswer['data']> =>
+  api.address(`${buoyPath(slug)}/spectra`, { include: 'directional' } satisfies ListSpectraParameters)
+
+/** How far before that time of the day before a spectrum to compare with may lie. */
+const COMPARED_MS = 2 * 3_600_000
+
+/** The wave spectrum of the day before one of `time` (ISO 8601). */
+export function dayBeforeAddress(api: Api, slug: string, time: string): Address<ListSpectraAnswer['data']> {
+  const end = Date.parse(time) - DAY_MS
+  const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+  return api.address(`${buoyPath(slug)}/spectra`, {
+    start_date: text(end - COMPARED_MS),
+    end_date: text(end),
+    per_page: 1,
+  } satisfies ListSpectraParameters)
 }
 
 /** Forecast and tide of a place from the current hour on. */

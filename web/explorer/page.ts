@@ -2,6 +2,7 @@
 import type {
   BuoyDetail,
   Chart,
+  ListSpectraAnswer,
   PlaceForecast,
   ReadingSeriesAnswer,
 } from '../../clients/typescript/groundswell.ts'
@@ -12,11 +13,13 @@ import {
   buoyAddress,
   type ChartRange,
   chartRange,
+  dayBeforeAddress,
   forecastAddress,
   mapAddress,
   pastAddress,
   recentAddress,
   seriesAddress,
+  spectrumAddress,
   trendAddress,
 } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
@@ -58,9 +61,17 @@ export type Subject =
       now: NowAsked | null
       /** The tab "Seasons". */
       seasons: Asked<ReadingSeriesAnswer['data']> | null
+      /** The tab "Spectrum". */
+      spectrum: SpectrumAsked | null
       /** Of the card. */
       trend: Trend
     }
+
+/** The newest wave spectrum, and that of the day before once the time of the newest is known. */
+export interface SpectrumAsked {
+  readonly newest: Asked<ListSpectraAnswer['data']>
+  readonly before: Asked<ListSpectraAnswer['data']> | null
+}
 
 /** What a buoy measured, another one beside it, and the days ahead. */
 export interface NowAsked {
@@ -189,6 +200,10 @@ function subjectOf(
         isAhead: range === null || (view.span !== 365 && Date.parse(range.end) > api.clock()),
       }
     }
+    const spectrum = (): SpectrumAsked => ({
+      newest: ask(spectrumAddress(api, slug)),
+      before: buoy.spectrum == null ? null : ask(dayBeforeAddress(api, slug, buoy.spectrum.time)),
+    })
     const series = { ...view, metric: metricOf(buoy, view) }
     return {
       kind: 'buoy',
@@ -196,6 +211,7 @@ function subjectOf(
       address,
       now: view.tab === 'now' ? now() : null,
       seasons: view.tab === 'seasons' ? ask(seriesAddress(api, slug, series)) : null,
+      spectrum: view.tab === 'spectrum' ? spectrum() : null,
       trend: view.tab === 'card' ? ask(trendAddress(api, [buoy.id])) : null,
     }
   }

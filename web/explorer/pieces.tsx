@@ -166,7 +166,7 @@ export function Fact({ label, children }: { label: string; children: ComponentCh
 export function Choices<T extends string>(props: {
   name: string
   label: string
-  options: { readonly [value in T]: string }
+  options: { readonly [value in T]?: string }
   chosen: T
   onChoice: (value: T) => void
 }) {

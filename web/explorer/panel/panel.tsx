@@ -15,6 +15,7 @@ import { BuoyList, NearMe } from './list.tsx'
 import { Known, Now } from './now.tsx'
 import { PlacePanel } from './place.tsx'
 import { Seasons } from './seasons.tsx'
+import { SpectrumPanel } from './spectrum.tsx'
 import { Share } from './share.tsx'
 
 export function Panel() {
@@ -68,19 +69,29 @@ function KnownPanel(subject: SubjectOf<'known'>) {
   )
 }
 
-function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
+function BuoyPanel({ buoy, now, seasons, spectrum }: SubjectOf<'buoy'>) {
+  const { tab } = page.value.view
+  const { panel } = texts
+  // An address may ask for the spectra of a buoy that has none.
+  const isSpectral = buoy.spectrum != null || tab === 'spectrum'
+  const options = {
+    now: panel.now,
+    seasons: panel.seasons,
+    ...(isSpectral && { spectrum: panel.spectrum }),
+  }
   return (
     <>
       <Whereabouts buoy={buoy} />
       <Choices
         name="tab"
-        label={texts.panel.views}
-        options={{ now: texts.panel.now, seasons: texts.panel.seasons }}
-        chosen={page.value.view.tab === 'seasons' ? 'seasons' : 'now'}
-        onChoice={(tab) => update({ tab })}
+        label={panel.views}
+        options={options}
+        chosen={tab === 'card' ? 'now' : tab}
+        onChoice={(next) => update({ tab: next })}
       />
       {now === null ? null : <Now buoy={buoy} now={now} />}
       {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
+      {spectrum === null ? null : <SpectrumPanel buoy={buoy} spectrum={spectrum} />}
       <Downloads />
     </>
   )

@@ -52,6 +52,7 @@ export const EN = {
     chart: 'Loading the chart …',
     forecast: 'Loading the forecast …',
     seasons: 'Loading the seasons …',
+    spectrum: 'Loading the spectrum …',
     file: 'Loading …',
   },
 
@@ -171,6 +172,7 @@ export const EN = {
   panel: {
     now: 'Now',
     seasons: 'Seasons',
+    spectrum: 'Spectrum',
     views: 'Views',
     favourite: 'Favourite',
     addFavourite: 'Add to favourites',
@@ -395,6 +397,20 @@ export const EN = {
     spring: 'Mar to May',
     summer: 'Jun to Aug',
     autumn: 'Sep to Nov',
+  },
+  spectrum: {
+    along: 'Along the picture',
+    period: 'By period',
+    frequency: 'By frequency',
+    band: 'Band of the spectrum',
+    trains: 'Wave trains, of most energy first',
+    none: 'This buoy has no wave spectrum.',
+    noDirections: 'This spectrum has no directions.',
+    estimate: 'Where waves come from: swell inside, wind sea outside. Estimated by maximum entropy.',
+    disc: 'Wave energy by direction and period; the wave trains above have their numbers in it.',
+    hertz: (frequency: string) => `${frequency} Hz`,
+    density: (peaks: string) => `Wave energy by band; peaks at ${peaks}.`,
+    dayBefore: (value: string) => `the day before ${value}`,
   },
   season: {
     measure: 'Measure',

@@ -47,6 +47,7 @@ export const ES: Texts = {
     chart: 'Cargando el gráfico …',
     forecast: 'Cargando la predicción …',
     seasons: 'Cargando las estaciones …',
+    spectrum: 'Cargando el espectro …',
     file: 'Cargando …',
   },
 
@@ -165,6 +166,7 @@ export const ES: Texts = {
   panel: {
     now: 'Ahora',
     seasons: 'Estaciones',
+    spectrum: 'Espectro',
     views: 'Vistas',
     favourite: 'Favorita',
     addFavourite: 'Añadir a favoritos',
@@ -390,6 +392,21 @@ export const ES: Texts = {
     spring: 'Mar a may',
     summer: 'Jun a ago',
     autumn: 'Sep a nov',
+  },
+  spectrum: {
+    along: 'Eje de la figura',
+    period: 'Por periodo',
+    frequency: 'Por frecuencia',
+    band: 'Banda del espectro',
+    trains: 'Trenes de olas, del de más energía al de menos',
+    none: 'Esta boya no tiene espectro de oleaje.',
+    noDirections: 'Este espectro no tiene direcciones.',
+    estimate:
+      'De dónde vienen las olas: mar de fondo en el centro, mar de viento en el borde. Estimado por máxima entropía.',
+    disc: 'Energía de las olas por dirección y periodo; los trenes de olas de arriba llevan en él su número.',
+    hertz: (frequency: string) => `${frequency} Hz`,
+    density: (peaks: string) => `Energía de las olas por banda; picos en ${peaks}.`,
+    dayBefore: (value: string) => `el día anterior ${value}`,
   },
   season: {
     measure: 'Magnitud',

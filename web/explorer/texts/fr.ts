@@ -48,6 +48,7 @@ export const FR: Texts = {
     chart: 'Chargement du graphique …',
     forecast: 'Chargement de la prévision …',
     seasons: 'Chargement des saisons …',
+    spectrum: 'Chargement du spectre …',
     file: 'Chargement …',
   },
 
@@ -167,6 +168,7 @@ export const FR: Texts = {
   panel: {
     now: 'Maintenant',
     seasons: 'Saisons',
+    spectrum: 'Spectre',
     views: 'Vues',
     favourite: 'Favori',
     addFavourite: 'Ajouter aux favoris',
@@ -392,6 +394,21 @@ export const FR: Texts = {
     spring: 'Mars à mai',
     summer: 'Juin à août',
     autumn: 'Sept. à nov.',
+  },
+  spectrum: {
+    along: 'Axe de la figure',
+    period: 'Par période',
+    frequency: 'Par fréquence',
+    band: 'Bande du spectre',
+    trains: 'Trains de vagues, du plus énergique au moins énergique',
+    none: 'Cette bouée n’a pas de spectre de vagues.',
+    noDirections: 'Ce spectre n’a pas de directions.',
+    estimate:
+      'D’où viennent les vagues : houle au centre, mer du vent au bord. Estimé par maximum d’entropie.',
+    disc: 'Énergie des vagues par direction et période ; les trains de vagues ci-dessus y portent leur numéro.',
+    hertz: (frequency: string) => `${frequency} Hz`,
+    density: (peaks: string) => `Énergie des vagues par bande ; pics à ${peaks}.`,
+    dayBefore: (value: string) => `la veille ${value}`,
   },
   season: {
     measure: 'Grandeur',

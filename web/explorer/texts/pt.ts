@@ -47,6 +47,7 @@ export const PT: Texts = {
     chart: 'A carregar o gráfico …',
     forecast: 'A carregar a previsão …',
     seasons: 'A carregar as estações …',
+    spectrum: 'A carregar o espectro …',
     file: 'A carregar …',
   },
 
@@ -164,6 +165,7 @@ export const PT: Texts = {
   panel: {
     now: 'Agora',
     seasons: 'Estações',
+    spectrum: 'Espectro',
     views: 'Vistas',
     favourite: 'Favorita',
     addFavourite: 'Juntar aos favoritos',
@@ -387,6 +389,20 @@ export const PT: Texts = {
     spring: 'Mar. a mai.',
     summer: 'Jun. a ago.',
     autumn: 'Set. a nov.',
+  },
+  spectrum: {
+    along: 'Eixo da figura',
+    period: 'Por período',
+    frequency: 'Por frequência',
+    band: 'Banda do espectro',
+    trains: 'Grupos de ondas, do mais energético ao menos',
+    none: 'Esta boia não tem espectro de ondas.',
+    noDirections: 'Este espectro não tem direções.',
+    estimate: 'De onde vêm as ondas: ondulação no centro, vaga na borda. Estimado por máxima entropia.',
+    disc: 'Energia das ondas por direção e período; os grupos de ondas acima têm nele o seu número.',
+    hertz: (frequency: string) => `${frequency} Hz`,
+    density: (peaks: string) => `Energia das ondas por banda; picos em ${peaks}.`,
+    dayBefore: (value: string) => `no dia anterior ${value}`,
   },
   season: {
     measure: 'Grandeza',
