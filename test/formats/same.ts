@@ -68,13 +68,22 @@ function listed(items: JsonObject[]): Rows {
   return { items, beside: [], places: items.map(({ lng, lat }) => [lng as number, lat as number]) }
 }
 
+/** The members of an item as columns. A mark that JSON has only where it is set is false elsewhere. */
+function columnsOf(item: JsonObject): Map<string, Json> {
+  const members = [...flat(item)]
+  const label = members.findIndex(([name]) => name === 'label')
+  // A bucket of a zone's clock; points of a series have labels without a time.
+  if (label !== -1 && 'time' in item && !('partial' in item)) members.splice(label + 1, 0, ['partial', false])
+  return new Map(members)
+}
+
 /** @throws AssertionError at the first difference */
 export function assertSameCsv(text: string, { items, beside }: Rows, what: string): void {
   const [names, ...lines] = parseCsv(text)
   assert.equal(new Set(names).size, names.length, `a column twice: ${what}`)
   assert.equal(lines.length, items.length, `rows: ${what}`)
   items.forEach((item, i) => {
-    const members = flat(item)
+    const members = columnsOf(item)
     for (const name of members.keys()) {
       // Of what is null as a whole, CSV has the members.
       const isKnown = names.includes(name) || names.some((column) => column.startsWith(`${name}.`))
@@ -140,7 +149,7 @@ export function assertSameColumns(text: string, { items }: Rows, what: string): 
   const { data } = JSON.parse(text) as { data: { [key: string]: Json } }
   const key = [...LISTS, 'buoy'].find((name) => name in data)!
   const columns = data[key] as { [name: string]: Json[] }
-  const flatItems = items.map((item) => flat(item))
+  const flatItems = items.map((item) => columnsOf(item))
   for (const name of new Set(flatItems.flatMap((members) => [...members.keys()]))) {
     if (!(name in columns)) {
       assert.ok(
@@ -158,7 +167,8 @@ const PARQUET_TYPES: { [type: string]: readonly string[] } = {
   BIGINT: ['id'],
   'TIMESTAMP WITH TIME ZONE': ['time'],
   INTEGER: ['energy_per_wave', 'buoy_id', 'sample_count'],
-  VARCHAR: ['uuid', 'direction_compass', 'unit', 'buoy_name'],
+  VARCHAR: ['uuid', 'direction_compass', 'unit', 'buoy_name', 'label'],
+  BOOLEAN: ['partial'],
 }
 
 /** As DuckDB shows a value of this type in JSON. */
@@ -168,7 +178,8 @@ function inDuck(value: Json | undefined, type: string): string | number | boolea
     case 'BIGINT':
       return JSON.stringify(value)
     case 'TIMESTAMP WITH TIME ZONE':
-      return (value as string).replace('T', ' ').replace('Z', '+00')
+      // An instant, whatever offset texts have.
+      return `${new Date(value as string).toISOString().slice(0, 19).replace('T', ' ')}+00`
     default:
       return value as string | number
   }
@@ -190,7 +201,10 @@ export function assertSameParquet(
   assert.equal(found.length, items.length, `rows: ${what}`)
   items.forEach((item, i) => {
     const own = beside[i]
-    const members = new Map([...[...flat(item)].filter(([name]) => !(name in own)), ...Object.entries(own)])
+    const members = new Map([
+      ...[...columnsOf(item)].filter(([name]) => !(name in own)),
+      ...Object.entries(own),
+    ])
     assert.deepEqual(
       [...members.keys()],
       columns.map(([name]) => name),
