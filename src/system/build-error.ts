@@ -1,3 +1,4 @@
+/** The error that ends a build. */
 import { cutText } from './text.ts'
 
 /** Characters of a message, which may quote a line of any length. */

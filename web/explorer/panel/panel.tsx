@@ -2,9 +2,9 @@
  * The panel: what the page is about, in the place that the visitor has scrolled to. On a narrow screen it is
  * a sheet over the map, with one of three heights, and a handle.
  */
-import { effect } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { Fragment } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Invitation } from '../dialogs.tsx'
 import { texts } from '../language.ts'
 import { aboutOf, type Page, type SubjectOf, titleOf } from '../page.ts'
@@ -15,8 +15,19 @@ import { BuoyList, NearMe } from './list.tsx'
 import { Known, Now } from './now.tsx'
 import { PlacePanel } from './place.tsx'
 import { Seasons } from './seasons.tsx'
-import { SpectrumPanel } from './spectrum.tsx'
 import { Share } from './share.tsx'
+import type * as Spectra from './spectrum.tsx'
+
+/** The code of the tab "Spectrum", which few visitors open; null before it has come. */
+const spectra = signal<typeof Spectra | null>(null)
+
+function loadSpectra(): void {
+  import('./spectrum.tsx').then(
+    (loaded) => (spectra.value = loaded),
+    // It is tried again when the tab is opened again.
+    () => undefined,
+  )
+}
 
 export function Panel() {
   const shown = page.value
@@ -91,10 +102,18 @@ function BuoyPanel({ buoy, now, seasons, spectrum }: SubjectOf<'buoy'>) {
       />
       {now === null ? null : <Now buoy={buoy} now={now} />}
       {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
-      {spectrum === null ? null : <SpectrumPanel buoy={buoy} spectrum={spectrum} />}
+      {spectrum === null ? null : <SpectrumTab buoy={buoy} spectrum={spectrum} />}
       <Downloads />
     </>
   )
+}
+
+function SpectrumTab({ buoy, spectrum }: Parameters<typeof Spectra.SpectrumPanel>[0]) {
+  const code = spectra.value
+  useEffect(() => {
+    if (code === null) loadSpectra()
+  }, [code])
+  return code === null ? null : <code.SpectrumPanel buoy={buoy} spectrum={spectrum} />
 }
 
 /** Puts the buoy or place on the visitor's list, or takes it off. */
