@@ -11,6 +11,8 @@ import { distribution, FINE_ANGLES, sectorsOf } from '../../src/sea/maximum-entr
 import { between, type Spectrum } from '../../src/sea/spectra.ts'
 import { waveParameters } from '../../src/sea/wave-parameters.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
+import { openJsonSource } from '../../src/sources/tables/json.ts'
+import { openTable } from '../../src/sources/tables/table.ts'
 import { temporaryFolder } from '../live.ts'
 import { record, type Recording } from '../sources/recorder.ts'
 import { DATA, test } from './read-files.ts'
@@ -155,4 +157,70 @@ test('Maximum entropy gives the moments of every band back to 1e-6 and is never 
   }
   for (const spectrum of spectra) spectrum.density.forEach((_, band) => expectMoments(spectrum, band))
   assert.deepEqual([bands, impossible], [5419, 5])
+})
+
+test("A Spotter's table of 39 bands has its own height, periods and directions within rounding in every row.", async (t) => {
+  const folder = temporaryFolder(t)
+  copyFileSync(join(SPECTRA, 'spotter_20210929b.csv.gz'), join(folder, 'spotter.csv.gz'))
+  const station = { identifier: 'spotter', name: 'Spotter', lat: 36.74, lng: -121.88 }
+  const { spectra, bad, skipped } = await record(
+    (argument) => openTable(argument, { stations: [station] }),
+    folder,
+  )
+  const [header, ...rows] = gunzipSync(readFileSync(join(SPECTRA, 'spotter_20210929b.csv.gz')))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(',').map((cell) => cell.trim()))
+  assert.deepEqual([bad, [...skipped], spectra.length, rows.length], [[], [], 21, 21])
+  const byTime = new Map(spectra.map((spectrum) => [Date.parse(spectrum.time) / 1000, spectrum]))
+  for (const row of rows) {
+    const own = (name: string): number => Number(row[header.indexOf(name)])
+    const spectrum = byTime.get(own('Epoch Time')) ?? assert.fail()
+    assert.equal(spectrum.density.length, 39)
+    const found = waveParameters(spectrum)
+    for (const [value, expected, tolerance] of [
+      [found.hm0, own('Significant Wave Height (m)'), 0.001],
+      [found.peakPeriod, own('Peak Period (s)'), 0.001],
+      [found.tm01, own('Mean Period (s)'), 0.001],
+      [found.meanSpread, own('Mean Directional Spread (deg)'), 0.1],
+    ]) {
+      assert.ok(Math.abs(value - expected) <= tolerance, `${spectrum.time} ${value} ${expected}`)
+    }
+    assert.ok(between(found.meanDirection, own('Mean Direction (deg)')) <= 0.05, `${found.meanDirection}`)
+    assert.ok(between(found.directionAtPeak, own('Peak Direction (deg)')) <= 0.006)
+  }
+})
+
+test("A Spotter's answer in JSON has eight spectra with the height of its readings.", async (t) => {
+  const folder = temporaryFolder(t)
+  copyFileSync(join(DATA, 'sofar', 'spotter_20180214.json'), join(folder, 'spotter.json'))
+  const options = {
+    stations: [{ identifier: 'SPOT-0070', name: 'Spotter', lat: -62, lng: 172 }],
+    tables: [
+      {
+        rows: '/data/frequencyData',
+        station: '^/data/spotterId',
+        time: { at: '/timestamp' },
+        values: {},
+        spectra: {
+          frequency: '/frequency',
+          bandwidth: '/df',
+          density: '/varianceDensity',
+          a1: '/a1',
+          b1: '/b1',
+          a2: '/a2',
+          b2: '/b2',
+          direction: '/direction',
+        },
+      },
+    ],
+  }
+  const { spectra, bad } = await record((argument) => openJsonSource(argument, options), folder)
+  assert.deepEqual(bad, [])
+  const heights = [1.62, 1.67, 1.6, 2.43, 2.39, 2.2, 2.28, 2.32]
+  assert.deepEqual(
+    spectra.map((spectrum) => Number(waveParameters(spectrum).hm0.toFixed(2))),
+    heights,
+  )
 })

@@ -121,6 +121,16 @@ export const isFrom = (word: string): boolean => isIn(vocabulary.from, word)
 export const rankOfRole = (role: Role, word: string): number =>
   wordsOf(vocabulary.roles[role]).findIndex((name) => name === word || plainName(name) === plainName(word))
 
+/** A quantity of a spectrum by band. */
+export type BandQuantity = keyof typeof vocabulary.bands
+
+/** The quantity that columns `NAME_0`, `NAME_1`, … have. */
+export function bandName(name: string): BandQuantity | undefined {
+  const plain = name.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase()
+  const known = Object.entries(vocabulary.bands) as [BandQuantity, Words][]
+  return known.find(([, names]) => wordsOf(names).includes(plain))?.[0]
+}
+
 /** `significant_height` of `significantHeight`. */
 export const labelOf = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

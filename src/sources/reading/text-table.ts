@@ -34,6 +34,8 @@ export interface OpenTable {
   text(field: number): string
   /** The value, NaN where the cell is missing, null where it is not a number. */
   number(field: number): number | null
+  /** The list in a cell of JSON, NaN for what is no number; null for a cell that is no list. */
+  numbers?(field: number): number[] | null
   /** Goes on to the next row; rows of another length are reported. False at the end. */
   next(): boolean
   /** Line of the current row, in JSON its number, from 1. */

@@ -9,6 +9,7 @@ import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import { type Zone, zone } from '../../sea/zones.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
+import { SPECTRA } from './bands.ts'
 import { isTimeFormat, leadSeconds } from '../reading/times.ts'
 
 const WORDS = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f"]+$' })
@@ -73,6 +74,9 @@ const TABLE = object({
   missing: Type.Optional(MISSING),
   /** Good flags, by the names of flag columns. */
   flags: Type.Optional(named(Type.Array(scalar(50), { minItems: 1, maxItems: 100 }), { maxProperties: 100 })),
+
+  /** Wave spectra: the columns or lists of each quantity by band. */
+  spectra: Type.Optional(SPECTRA),
 
   /** JSON: where the rows are, which documents have them, and the names of columns of rows that are lists. */
   rows: Type.Optional(Type.String({ maxLength: 300, pattern: '^(/.*)?$' })),

@@ -155,6 +155,11 @@ export function openJson(
           const text = typeof value === 'string' ? value.trim() : 'no number'
           return NO_VALUE.has(text.toUpperCase()) ? NaN : numberOf(text)
         },
+        numbers(field) {
+          const value = cell(field)
+          if (!Array.isArray(value)) return null
+          return value.map((one: unknown) => (typeof one === 'number' ? one : NaN))
+        },
         next() {
           for (; next < rows.length; file.bad(next, 'wrong number of fields')) {
             const row = rows[next++]

@@ -7,6 +7,7 @@ import { formatOf, isFrom, type Quantity } from '../reading/known-names.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import type { MeasuredColumn } from '../reading/measured-values.ts'
+import { bandColumns, type BandFields, bandFields } from './bands.ts'
 import {
   conversionOf,
   isUnit,
@@ -70,6 +71,8 @@ export interface Layout {
   measured: MeasuredColumn[]
   /** The names of the columns of flags. */
   flags: readonly string[]
+  /** The columns of wave spectra; null where there are none. */
+  bands: BandFields | null
   /** The place of the whole table, used where its rows give none. */
   place: { name: string; lat: number; lng: number }
 }
@@ -104,7 +107,12 @@ export function layoutOf(
     if (field < 0) lacking.push(at)
     return field
   }
-  const cells = (look === null ? labels : written).map(readHeaderCell)
+  const bands = bandFields(table, map.spectra)
+  if (typeof bands === 'string') return bands
+  // The columns of spectra are nothing else: their words mean nothing to the readings.
+  const ofBands = new Set(bands === null ? [] : bandColumns(bands))
+  const words = (look === null ? labels : written).map((text, i) => (ofBands.has(i) ? '' : text))
+  const cells = words.map(readHeaderCell)
   if (odd !== undefined && odd !== null) {
     doubt('notUtf8', odd)
     ask({ about: 'encoding', column: '', why: `it is not UTF-8: ${odd}`, can: [] })
@@ -148,6 +156,7 @@ export function layoutOf(
     ...depthOf(labels, units, cells, chosen, attribute),
     measured,
     flags,
+    bands,
     place: placeOf(info),
   }
   for (const label of labels) {
@@ -155,7 +164,7 @@ export function layoutOf(
   }
   if (lacking.length > 0 && found.look !== null)
     return `the header lacks ${lacking.map((at) => JSON.stringify(at)).join(', ')}; it has ${labels.join(', ')}`
-  if (labels.length > 0 && measured.length > 0) doubt('columns', accountOf(layout, labels))
+  if (labels.length > 0 && measured.length + ofBands.size > 0) doubt('columns', accountOf(layout, labels))
   return layout
 
   function columnOrNone(at: At | null | undefined, usual: () => number, column: (at: At) => number): number {
@@ -267,7 +276,7 @@ function factorOf(
 
 /** Which column is what: "Hs is significantHeight; Flag, Spread are not used". */
 function accountOf(
-  { time, station, name, lat, lng, depth, measured }: Layout,
+  { time, station, name, lat, lng, depth, measured, bands }: Layout,
   labels: readonly string[],
 ): string {
   const used = new Map<number, string[]>()
@@ -280,9 +289,12 @@ function accountOf(
     take(field, column.name)
     for (const flag of flags) used.set(flag.field, ['flag'])
   }
+  const ofBands = bands === null ? [] : bandColumns(bands)
+  for (const field of ofBands) used.set(field, [])
   const taken = labels.flatMap((label, i) =>
-    used.has(i) ? [`${label} is ${used.get(i)!.join(' and ')}`] : [],
+    (used.get(i) ?? []).length > 0 ? [`${label} is ${used.get(i)!.join(' and ')}`] : [],
   )
+  if (ofBands.length > 0) taken.push(`${ofBands.length} columns are wave spectra`)
   const others = labels.filter((label, i) => label !== '' && !used.has(i))
   return [...taken, ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`])].join('; ')
 }

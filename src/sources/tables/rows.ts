@@ -14,6 +14,7 @@ import { doubtIgnored, listSource, readText, takeDoubts, type TakeDoubt } from '
 import { IDENTIFIER, orderOf, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { type OpenTable, readTable, STATION_COLUMNS } from '../reading/text-table.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
+import { TableSpectra } from './bands.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
 import { type FoundTable, type Layout, layoutOf, textOf } from './layout.ts'
 import { Marks, takeOutZeros } from './markers.ts'
@@ -91,7 +92,10 @@ export async function readFolder(
       for (let table: FoundTable | null = first; table !== null; table = table.below?.(doubt) ?? null)
         rows.read(table, known, file, doubt, waiting, marks)
     }
-    waiting.end(file.end())
+    const counts = file.end()
+    waiting.end(counts)
+    const isTold = maps.some(({ spectra }) => spectra !== undefined)
+    rows.spectra.end(counts, file, opened[0]?.feed ?? 0, doubt, path, isTold)
   }
   rows.doubtAbsent(tables)
   sink.source({ ...form.terms?.(), ...info })
@@ -109,6 +113,7 @@ class Rows {
   /** Numbers of stations, and the rows of each by number and feed. */
   readonly #numbers = new Map<string, number>()
   readonly #stations: RowBatch[][] = []
+  readonly spectra = new TableSpectra()
   #length = 0
   /** Measures of which a row had a value. */
   readonly #found = new Set<MeasureName>()
@@ -132,9 +137,9 @@ class Rows {
       file.bad(Math.max(table.row(), 1), layout)
       return
     }
-    const { time, station, measured, place } = layout
+    const { time, station, measured, place, bands } = layout
     const names = measured.map(({ column }) => column.name)
-    if (names.length === 0) {
+    if (names.length === 0 && bands === null) {
       doubt('nothingRead', '')
       return
     }
@@ -164,7 +169,10 @@ class Rows {
       if (!readValues(table, measured, codes, file, values)) continue
       understood++
       dropDeep(table, layout, codes, file)
-      if (codes.every((code) => code === NO_CODE)) {
+      const number = entryOf(this.#numbers, identifier, () => this.#numbers.size)
+      const hasSpectrum = bands !== null && this.spectra.read(table, bands, number, seconds, file)
+      const hasValues = codes.some((code) => code !== NO_CODE)
+      if (!hasValues && !hasSpectrum) {
         file.skipped('a row without a value')
         continue
       }
@@ -172,7 +180,7 @@ class Rows {
       const lng = degrees(layout.lng, place.lng, layout.factors[1])
       const name = layout.name < 0 ? place.name : table.text(layout.name)
       this.#positions.see(identifier, seconds, lat, lng, name)
-      const number = entryOf(this.#numbers, identifier, () => this.#numbers.size)
+      if (!hasValues) continue
       const row = waiting.next(number)
       for (let i = 0; i < codes.length; i++) {
         if (codes[i] !== NO_CODE) mark.see(i, values[i], number, row)
@@ -213,6 +221,10 @@ class Rows {
         if (merged.length > 0) sink.rows(handle, merged, feed)
       })
     }
+    const byNumber = new Map(
+      [...handles].map(([identifier, handle]) => [this.#numbers.get(identifier), handle]),
+    )
+    this.spectra.send(sink, (number) => byNumber.get(number))
   }
 }
 
