@@ -6,6 +6,7 @@ import type {
   GetBuoyAnswer,
   LastReadingsAnswer,
   ListReadingsAnswer,
+  ListSpectraAnswer,
   NearestBuoysAnswer,
   Place,
   ReadingSeriesAnswer,
@@ -110,8 +111,17 @@ const lastReadings = (call: ToolCall, ids: readonly number[]) =>
   call.data<LastReadingsAnswer>('/buoys/last_readings', {
     ids: ids.join(),
     limit: MOST_BUOYS,
-    include: INCLUDE,
+    include: `${INCLUDE},spectrum`,
   })
+
+/** The wave trains of a buoy's newest spectrum, the one with most energy first. */
+async function trainsOf(call: ToolCall, id: number): Promise<object> {
+  const { spectra } = await call.data<ListSpectraAnswer>(`/buoys/${id}/spectra`, {})
+  return { time: spectra[0]?.time ?? null, trains: spectra[0]?.trains ?? [] }
+}
+
+const TRAINS_NOTE =
+  'wave_trains are peaks of the wave spectrum, parted by a valley below half of the lower peak, each with at least 5 % of the energy: the squares of their heights add up to that of the sea or less.'
 
 /** A buoy, and whom to credit for its data. */
 async function aboutBuoy(call: ToolCall, idOrSlug: number | string) {
@@ -207,7 +217,8 @@ const findBuoys = defined({
 
 const latestReadings = defined({
   title: 'Latest readings',
-  description: 'The newest reading of several buoys: waves, water temperature, wind and weather.',
+  description:
+    'The newest reading of several buoys: waves, water temperature, wind and weather; of buoys with wave spectra also the wave trains in the newest one: at most three, swells or wind sea, each with height, period and direction.',
   input: object({ ids: Type.Array(BUOY, { minItems: 1, maxItems: MOST_BUOYS }) }),
   output: answerOf({ buoys: BUOYS, credits: CREDITS }),
   async answer({ ids: given }, call, now) {
@@ -217,7 +228,13 @@ const latestReadings = defined({
     for (const id of new Map(buoys.map(({ id, source }) => [source, id])).values())
       credits.push(...(await aboutBuoy(call, id)).credits)
     const notes = [...unknown, ...missing.map((id) => `No buoy has the id ${id}: find_buoys finds ids.`)]
-    return { buoys: buoys.map((buoy) => aged(buoy, now)), credits, notes }
+    const told: object[] = []
+    for (const { spectrum = null, ...buoy } of buoys) {
+      const trains = spectrum === null ? {} : { wave_trains: await trainsOf(call, buoy.id) }
+      told.push({ ...aged(buoy, now), ...trains })
+    }
+    if (buoys.some(({ spectrum = null }) => spectrum !== null)) notes.push(TRAINS_NOTE)
+    return { buoys: told, credits, notes }
   },
 })
 

@@ -75,6 +75,19 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(data.credits, [{ source: 'North', credit: 'North, made up', licence: 'none' }])
     assert.match(text, /No buoy has the id 999999: find_buoys finds ids/)
     assert.equal(data.units.height, 'm')
+    const { time, trains } = data.buoys[0].wave_trains
+    assert.equal(time, isoOf(END - 600))
+    const numbers = trains.map(({ height, period, direction }: { [name: string]: number }) => [
+      height,
+      period,
+      Math.round(direction / 10) % 36,
+    ])
+    // Heights are 4√m0: of 25 × 0.01, and of 0.1 × 0.05 + 1.25 × 0.05 with the band of the valley.
+    assert.deepEqual(numbers, [
+      [2, 12.5, 27],
+      [1.039, 4, 0],
+    ])
+    assert.match(text, /wave_trains are peaks of the wave spectrum/)
     // An id as text and a slug are as good.
     const named = await assistant.call('latest_readings', { ids: [String(id), 'cap-ferret', 'no-such-buoy'] })
     assert.deepEqual(fieldOf(named.data.buoys as { id: number }[], 'id'), [id])

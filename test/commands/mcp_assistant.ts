@@ -5,7 +5,8 @@ import type { TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { build, fakeSource, folderOf, NETWORKS, northBuoy, type FakeRow } from '../builder/fake_source.ts'
-import type { Source } from '../../src/sources/source.ts'
+import type { Sink, Source } from '../../src/sources/source.ts'
+import { SpectraBatch } from '../../src/sea/spectra.ts'
 import { BARE, CLI } from '../started_program.ts'
 
 interface Told {
@@ -58,6 +59,28 @@ export const rowsOf = (days: number): FakeRow[] =>
     direction: i % 2 === 0 ? 35_000 : 1200,
   }))
 
+/**
+ * Gives the first buoy the spectrum of a swell of 12.5 s from the west and a wind sea of 4 s from the north.
+ */
+function withSpectrum(sink: Sink): Sink {
+  const batch = new SpectraBatch({
+    frequency: Float64Array.of(0.08, 0.15, 0.25),
+    bandwidth: Float64Array.of(0.01, 0.05, 0.05),
+  })
+  const directions = { direction: [270, 300, 0], r1: [0.9, 0.5, 0.7] }
+  batch.add(END - 600, { density: [25, 0.1, 1.25], ...directions })
+  return {
+    ...sink,
+    source: (info) => sink.source(info),
+    rows: (buoy, rows, feed) => sink.rows(buoy, rows, feed),
+    buoy(record) {
+      const handle = sink.buoy(record)
+      if (record.identifier === 'A1') sink.spectra(handle, batch.taken())
+      return handle
+    },
+  }
+}
+
 /** A snapshot of a buoy with these rows and one of each of two years before, and of a buoy without any. */
 export async function assistantWorld(t: TestContext, rows: readonly FakeRow[]): Promise<string> {
   const dir = folderOf(t)
@@ -84,7 +107,7 @@ export async function assistantWorld(t: TestContext, rows: readonly FakeRow[]): 
     ],
   }
   const read: Source['read'] = async (sink, context) => {
-    await source.read(sink, context)
+    await source.read(withSpectrum(sink), context)
     sink.harbour(harbour)
   }
   await build([{ read }], dir)
