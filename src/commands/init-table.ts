@@ -262,7 +262,8 @@ function finalOf(file: TableFile, spec: TableSpec): { found: FoundTable; layout:
 
 /** A first line of values shows that the file has no header. */
 const headerHint = ({ table }: FoundTable, problem: string): string =>
-  problem.startsWith('no column is the time') && table.labels.some((label) => /^\d/.test(label))
+  problem.startsWith('no line names the columns') ||
+  (problem.startsWith('no column is the time') && table.labels.some((label) => /^\d/.test(label)))
     ? '. If the first line is none of names, give --no-header and the numbers of columns: --column time=1 --column significantHeight=2'
     : ''
 
