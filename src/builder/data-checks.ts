@@ -68,7 +68,7 @@ export interface SampledBuoy {
 
 interface Check extends Pick<Doubt, 'what' | 'remedy' | 'isGrave'> {
   /** Says what was seen, or null where nothing is wrong. `others` are the buoys of the same network. */
-  ask(buoy: SampledBuoy, others: readonly SampledBuoy[]): string | null
+  ask(this: void, buoy: SampledBuoy, others: readonly SampledBuoy[]): string | null
 }
 
 /** Codes per metre and second; per degree, km/h and °C. */

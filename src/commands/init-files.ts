@@ -68,6 +68,7 @@ function partsOf(name: string): [stem: string, ending: string] {
   return dot <= 0 ? [plain, ''] : [plain.slice(0, dot), plain.slice(dot)]
 }
 
+// oxlint-disable-next-line typescript/no-misused-spread
 const reversed = (text: string): string => [...text].reverse().join('')
 
 /** The characters with which all texts begin, up to a sign between words. */

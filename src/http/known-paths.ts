@@ -55,6 +55,7 @@ function changesBetween(segments: readonly string[], known: readonly string[]): 
 function wordChanges(given: string, word: string): number {
   if (Math.abs(given.length - word.length) > MOST_CHANGES) return Infinity
   let before = Array.from({ length: word.length + 1 }, (_, i) => i)
+  // oxlint-disable-next-line typescript/no-misused-spread
   for (const [i, letter] of [...given].entries()) {
     const row = [i + 1]
     for (let k = 1; k <= word.length; k++) {

@@ -26,6 +26,7 @@ const CHECKS: jsonSchemaValidator = {
     const check = AJV.compile(schema)
     return (input: unknown) =>
       check(input)
+        // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
         ? { valid: true, data: input as T, errorMessage: undefined }
         : { valid: false, data: undefined, errorMessage: adviceOf(check.errors![0]) }
   },

@@ -208,6 +208,7 @@ test('CSV and NDJSON have a row for each high or low water.', () => {
   assert.deepEqual(csv.text.split('\r\n'), ['time,type,height', 'Europe/Paris,,m', ...rows, ''])
   assert.match(csv.headers['content-disposition'], /tides_43\.4_-1\.7_2026-03-27\.csv"/)
   assert.equal(csv.headers['x-total-count'], String(tides.length))
+  // oxlint-disable-next-line typescript/no-unnecessary-template-expression
   const lines = get(`${url.replace('?', '.ndjson?')}`)
     .text.trim()
     .split('\n')
