@@ -26,8 +26,8 @@ const CHECKS: jsonSchemaValidator = {
     const check = AJV.compile(schema)
     return (input: unknown) =>
       check(input)
-        // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-        ? { valid: true, data: input as T, errorMessage: undefined }
+        ? // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+          { valid: true, data: input as T, errorMessage: undefined }
         : { valid: false, data: undefined, errorMessage: adviceOf(check.errors![0]) }
   },
 }
