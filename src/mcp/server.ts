@@ -22,12 +22,13 @@ export interface ToolOptions {
 /** The arguments' checks say what is allowed: an assistant asks again by that. */
 const AJV = new Ajv2020({ strict: false, verbose: true })
 const CHECKS: jsonSchemaValidator = {
+  // The type of the interface, whose callers choose it.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
   getValidator<T>(schema: object) {
     const check = AJV.compile(schema)
     return (input: unknown) =>
       check(input)
-        ? // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
-          { valid: true, data: input as T, errorMessage: undefined }
+        ? { valid: true, data: input as T, errorMessage: undefined }
         : { valid: false, data: undefined, errorMessage: adviceOf(check.errors![0]) }
   },
 }
