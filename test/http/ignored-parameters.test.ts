@@ -35,7 +35,8 @@ test('The header belongs to the request: kept answers, validators and other requ
 })
 
 test('Any other name is never repeated, nor a value, nor what the operation takes.', () => {
-  const others = ['x', 'Limit', 'limit%0d%0aX-Evil:1', '%ff', '__proto__', 'a'.repeat(4000), '<script>']
+  // `x` alone is a parameter of the climate's table.
+  const others = ['zz', 'Limit', 'limit%0d%0aX-Evil:1', '%ff', '__proto__', 'a'.repeat(4000), '<script>']
   for (const name of others) assert.equal(ignored(`/buoys?${name}=limit`), undefined, name)
   assert.equal(ignored('/buoys?token=secret&api_key=a&units=0&fields=id&page=1'), 'token')
   for (const { path: of, parameters } of OPERATIONS) {
