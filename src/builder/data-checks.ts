@@ -80,6 +80,7 @@ const FEW = 50
 /** Steepness 2πH/(gT²) at which every sea has broken; most seas stay below 1/15. */
 const STEEPEST = 0.1
 const FEW_STEEP = 20
+const MOST_STEEP = 0.5
 /**
  * Median of maximum over significant height. Rayleigh's law gives 1.6 to 2.0 for records of 20 to 60 minutes;
  * the bounds leave room for heights that are rounded to tenths.
@@ -107,6 +108,8 @@ const NINE_IN_TEN = 0.9
 const NEIGHBOUR_KM = 200
 /** Share of gusts below their wind that rounding reaches. */
 const FEW_GUSTS_BELOW = 0.05
+/** Share of water temperatures outside their limits that faults of a sensor reach. */
+const FEW_ODD_WATERS = 0.1
 /** 1975, epoch seconds. */
 const FIRST_BUOYS = 157_766_400
 /**
@@ -128,26 +131,23 @@ export const CHECKS: readonly Check[] = [
     isGrave: true,
     ask: ({ rows }) => {
       const all = pairs(rows, 'significantHeight', 'peakPeriod', 'period')
-      const steep = all.filter(([height, period]) => {
+      const isSteep = ([height, period]: Pair): boolean => {
         const seconds = period / MILLI
         return seconds > 0 && height / MILLI > (STEEPEST * 9.81 * seconds * seconds) / (2 * Math.PI)
-      })
-      return all.length >= FEW_STEEP && steep.length * 2 > all.length
-        ? `${steep.length} of ${all.length} rows`
-        : null
+      }
+      return moreThan(MOST_STEEP, all, isSteep, FEW_STEEP)
     },
   },
   {
     what: 'the highest wave is below the significant height in many rows',
     remedy: 'see whether the two columns are exchanged, or one is of another kind of height',
     isGrave: true,
-    ask: ({ rows }) => {
-      const all = pairs(rows, 'maximumHeight', 'significantHeight')
-      const below = all.filter(([maximum, height]) => maximum < height)
-      return all.length >= FEW && below.length > FEW_BELOW * all.length
-        ? `${below.length} of ${all.length} rows`
-        : null
-    },
+    ask: ({ rows }) =>
+      moreThan(
+        FEW_BELOW,
+        pairs(rows, 'maximumHeight', 'significantHeight'),
+        ([maximum, height]) => maximum < height,
+      ),
   },
   {
     what: 'the highest wave is not 1.2 to 2.2 times the significant height',
@@ -166,13 +166,12 @@ export const CHECKS: readonly Check[] = [
     what: 'the peak period is shorter than the other period in many rows',
     remedy: 'see whether the columns of the two periods are exchanged',
     isGrave: true,
-    ask: ({ rows }) => {
-      const all = pairs(rows, 'peakPeriod', 'period')
-      const below = all.filter(([peak, period]) => peak < PERIODS_APART * period)
-      return all.length >= FEW && below.length > MANY_BELOW * all.length
-        ? `${below.length} of ${all.length} rows`
-        : null
-    },
+    ask: ({ rows }) =>
+      moreThan(
+        MANY_BELOW,
+        pairs(rows, 'peakPeriod', 'period'),
+        ([peak, period]) => peak < PERIODS_APART * period,
+      ),
   },
   {
     what: 'a month has heights of another size than the month before it',
@@ -221,23 +220,17 @@ export const CHECKS: readonly Check[] = [
     ask: ({ rows, record: { lat } }) => {
       const { warm, cold } = WATER_LIMITS.find(({ upTo }) => Math.abs(lat) <= upTo) ?? WATER_LIMITS.at(-1)!
       const all = timed(rows, 'waterTemperature')
-      const odd = all.filter(([time, code]) => {
+      return moreThan(FEW_ODD_WATERS, all, ([time, code]) => {
         const [least, most] = isWarmHalf(time, lat) ? warm : cold
         return code < least * CENTI || code > most * CENTI
       })
-      return all.length >= FEW && odd.length * 10 > all.length ? `${odd.length} of ${all.length} rows` : null
     },
   },
   {
     what: 'gusts are below the wind in many rows',
     remedy: 'see whether the columns of wind and gusts are exchanged',
-    ask: ({ rows }) => {
-      const all = pairs(rows, 'gustSpeed', 'windSpeed')
-      const below = all.filter(([gust, wind]) => gust < wind)
-      return all.length >= FEW && below.length > FEW_GUSTS_BELOW * all.length
-        ? `${below.length} of ${all.length} rows`
-        : null
-    },
+    ask: ({ rows }) =>
+      moreThan(FEW_GUSTS_BELOW, pairs(rows, 'gustSpeed', 'windSpeed'), ([gust, wind]) => gust < wind),
   },
   {
     what: 'rows before 1975, when hardly a buoy measured waves',
@@ -289,6 +282,19 @@ export function* askData(buoys: readonly SampledBuoy[]): Generator<Doubt> {
       if (seen !== null) yield { ...check, examples: [`${buoy.record.identifier}: ${seen}`] }
     }
   }
+}
+
+type Pair = readonly [number, number]
+
+/** Says how many of all rows are odd, where these are more than a share of `least` rows or more. */
+function moreThan(
+  share: number,
+  all: readonly Pair[],
+  isOdd: (row: Pair) => boolean,
+  least = FEW,
+): string | null {
+  const odd = all.filter(isOdd).length
+  return all.length >= least && odd > share * all.length ? `${odd} of ${all.length} rows` : null
 }
 
 const timesOf = ({ time, length }: RowBatch): number[] => Array.from(time.subarray(0, length))
