@@ -147,7 +147,9 @@ function gather(into: Gathering, batch: RowBatch, onRow?: (buoy: BuoyRecord, row
 function rowAt({ time, columns }: RowBatch, index: number): WorldRow {
   const values = MEASURE_NAMES.map((name) => {
     const { missing, scale } = MEASURES[name]
-    return [name, columns[name][index] === missing ? null : columns[name][index] / scale]
+    // A revision before this one may have fewer measures.
+    const stored = (columns as Partial<RowBatch['columns']>)[name]?.[index] ?? missing
+    return [name, stored === missing ? null : stored / scale]
   })
   return { time: time[index], ...(Object.fromEntries(values) as Omit<WorldRow, 'time'>) }
 }
