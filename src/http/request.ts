@@ -22,7 +22,7 @@ import { beginStream, feedOf, type Streaming } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader, neededBy } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
-import { Moments } from '../operation/envelope.ts'
+import { Moments } from './envelope.ts'
 import { KnownPaths } from './known-paths.ts'
 import {
   callersRequestId,

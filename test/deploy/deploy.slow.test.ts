@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
 import { readOptions, variableOf } from '../../src/commands/command.ts'
@@ -44,7 +43,7 @@ function faultsOf(t: TestContext, manifests: readonly Manifest[]): string[] {
 export const m${i}: T${i} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
   )
   writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'))
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   const options = '--noEmit --strict --module esnext --moduleResolution bundler --types'.split(' ')
   const { stdout } = spawnSync(process.execPath, [tsc, ...options, '', 'manifests.ts'], {
     cwd: folder,

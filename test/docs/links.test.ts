@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { LOADED } from '../commands/loaded.ts'
 import { anchorsOf, filesBelow, linksOf, quotedIn, readDocument, ROOT, type Document } from './markdown.ts'
 
-/** Without the guides of the API, which are no page of their own. */
+/** Without the guides of the API and forms for issues and changes, which are no pages. */
 const DOCUMENTS = filesBelow('', '.md')
-  .filter((path) => path !== 'src/openapi/guides.md')
+  .filter((path) => path !== 'src/openapi/guides.md' && !path.startsWith('.github/'))
   .map((path) => readDocument(path))
 const documentAt = (path: string): Document =>
   DOCUMENTS.find((document) => document.path === path) ?? assert.fail(`${path} is missing`)

@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { fixtureSnapshots } from '../built_once.ts'
@@ -94,7 +93,7 @@ test('Clients of the usual generators compile, and read a page from a real serve
   const { data } = (await page.json()) as { data: { buoys: { name: string }[] } }
   const expected = data.buoys.map(({ name }) => name)
   assert.equal(expected.length, 2)
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   for (const [name, { command, program }] of Object.entries(GENERATED)) {
     await t.test(`${name}.`, (own) => {
       const folder = temporaryFolder(own)

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -106,6 +105,14 @@ test('The package', async (t) => {
     },
   )
 
+  await t.test('has entries and types that every resolver of modules of today finds.', async () => {
+    const checks = temporaryFolder(t)
+    cpSync(join(ROOT, 'test', 'package', 'checks'), checks, { recursive: true })
+    await run('npm', ['ci'], { cwd: checks })
+    const { stdout } = await run(process.execPath, ['check.mjs', archive], { cwd: checks })
+    assert.deepEqual(JSON.parse(stdout), [])
+  })
+
   await t.test('shows itself in an empty folder: demo, key, explorer and documentation.', async (t) => {
     const folder = temporaryFolder(t)
     const server = startProgram(t, ['--port=0', '--admin-port=off', '--workers=1'], {
@@ -180,8 +187,8 @@ await server.stop()
         files: ['program.ts'],
       }),
     )
-    const require = createRequire(import.meta.url)
-    const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc')
+    // That of the project: a tool among the packages of tests brings an older one.
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
     await run(process.execPath, [tsc, '--project', project]).catch((error: { stdout: string }) =>
       assert.fail(error.stdout),
     )

@@ -8,7 +8,7 @@ import {
   preferredEncoding,
   preferredLanguage,
   type Encoding,
-} from '../../src/operation/preferences.ts'
+} from '../../src/http/preferences.ts'
 
 const OURS: readonly Encoding[] = ['br', 'gzip']
 

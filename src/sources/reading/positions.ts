@@ -1,0 +1,152 @@
+/**
+ * Where a station is, by all of its fixes. A mooring swings and is laid again, a drifter moves on; neither
+ * leaps. Fixes that cannot be one station's, since nothing drifts that fast, are strays where they are few,
+ * and several stations under one identifier where they are many.
+ */
+import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
+
+/** A mooring swings, or is laid again, so far; a farther position needs another to confirm it. */
+const JUMP_KM = 1
+
+/** Fixes of one place lie within this distance, whatever their times. */
+export const APART_KM = 50
+
+/** Faster than currents (9 km/h) and vehicles that sail by themselves (15 km/h). */
+const FASTEST_KMH = 20
+
+/** Stays at places more than APART_KM apart; the newest are kept. */
+const MOST_STAYS = 200
+
+/** Fewer strays than this, or than this share of all fixes, are faults of single rows. */
+const FEW_STRAYS = 2
+const STRAY_SHARE = 0.01
+
+/** A leap farther than the last digit of degrees with one decimal, and faster than anything sails. */
+const LEAP_KM = 16
+/** More leaps than this, and than this share of all fixes, are two places and not faults of single rows. */
+const FEW_LEAPS = 2
+const LEAP_SHARE = 0.1
+
+/** Epoch seconds; degrees, the longitude in −180…180. */
+export interface Fix {
+  time: number
+  lat: number
+  lng: number
+}
+
+/** Fixes within APART_KM that came one after another. */
+interface Stay {
+  first: Fix
+  /** The newest three of different times, newest first. */
+  newest: Fix[]
+  count: number
+}
+
+export class Positions {
+  readonly #stays: Stay[] = []
+  #last: Fix | null = null
+  #fixes = 0
+  #leaps = 0
+  /** Fixes at 0 N 0 E, which stands for "unknown"; the one buoy of that place is in lists of stations. */
+  zeros = 0
+  /** Positions that are not on the globe; NaN stands for none. */
+  impossible = 0
+
+  /** Notes a fix, in any order; a longitude may be 0…360. An impossible position and 0 0 do not count. */
+  add(time: number, lat: number, lng: number): void {
+    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) {
+      if (!Number.isNaN(lat + lng)) this.impossible++
+      return
+    }
+    const fix = { time, lat, lng: wrapLongitude(lng) }
+    if (fix.lat === 0 && fix.lng === 0) {
+      this.zeros++
+      return
+    }
+    this.#fixes++
+    if (this.#last !== null && isLeap(this.#last, fix)) this.#leaps++
+    this.#last = fix
+    const present = this.#stays.at(-1)
+    if (present !== undefined && kmApart(fix, present.first) <= APART_KM) note(present, fix)
+    else this.#begin(fix)
+  }
+
+  #begin(fix: Fix): void {
+    const stays = this.#stays
+    if (stays.length === MOST_STAYS) {
+      const oldest = stays.reduce((old, stay, i) => (stay.first.time < stays[old].first.time ? i : old), 0)
+      stays.splice(oldest, 1)
+    }
+    stays.push({ first: fix, newest: [fix], count: 1 })
+  }
+
+  #toAndFro(): string {
+    const { lat, lng } = this.#last!
+    return `${this.#leaps} leaps of more than ${LEAP_KM} km, the last to ${lat} ${lng}`
+  }
+
+  /**
+   * The station's newest steady position among the fixes that it can have moved through, null without one.
+   * `strays` counts the other fixes; unless they are faults of single rows, the fixes are of `several`
+   * stations, and `places` says where these are: "12 fixes at -30.36 153.27".
+   */
+  settle(): { at: Fix | null; strays: number; several: boolean; places: string } {
+    const tracks: Stay[] = []
+    for (const stay of this.#stays.toSorted((a, b) => a.first.time - b.first.time)) {
+      const track = tracks
+        .filter(({ newest: [end] }) => canReach(end, stay.first))
+        .sort((a, b) => kmApart(a.newest[0], stay.first) - kmApart(b.newest[0], stay.first))[0]
+      if (track === undefined) tracks.push({ ...stay, newest: [...stay.newest] })
+      else {
+        for (const fix of stay.newest.toReversed()) note(track, fix)
+        track.count += stay.count - stay.newest.length
+      }
+    }
+    tracks.sort((a, b) => b.count - a.count)
+    const [main] = tracks
+    const all = tracks.reduce((sum, { count }) => sum + count, 0)
+    const strays = all - (main?.count ?? 0)
+    const few = Math.max(FEW_STRAYS, STRAY_SHARE * all)
+    // Two buoys near each other lie within one stay: their fixes go to and fro.
+    const isToAndFro = this.#leaps > Math.max(FEW_LEAPS, LEAP_SHARE * this.#fixes)
+    const placeOf = ({ count, newest: [{ lat, lng }] }: Stay): string => `${count} fixes at ${lat} ${lng}`
+    return {
+      at: main === undefined ? null : steadyOf(main.newest),
+      strays,
+      several: isToAndFro || strays > few || (strays > 0 && strays * 2 > main.count),
+      places:
+        isToAndFro && tracks.length === 1 ? this.#toAndFro() : tracks.slice(0, 3).map(placeOf).join(', '),
+    }
+  }
+}
+
+/** Whether a fix is far from the one before it in less time than anything takes. */
+function isLeap(from: Fix, to: Fix): boolean {
+  const km = kmApart(from, to)
+  return km > LEAP_KM && km > (FASTEST_KMH * Math.abs(to.time - from.time)) / 3600
+}
+
+function kmApart(a: Fix, b: Fix): number {
+  return a.lat === b.lat && a.lng === b.lng ? 0 : haversineKm(a.lat, a.lng, b.lat, b.lng)
+}
+
+function canReach(from: Fix, to: Fix): boolean {
+  return kmApart(from, to) <= Math.max(APART_KM, (FASTEST_KMH * (to.time - from.time)) / 3600)
+}
+
+function note(stay: Stay, fix: Fix): void {
+  const { newest } = stay
+  stay.count++
+  if (fix.time < stay.first.time) stay.first = fix
+  const older = newest.findIndex((one) => one.time <= fix.time)
+  const at = older < 0 ? newest.length : older
+  // Several rows of one time are one position.
+  if (at < 3 && newest[at]?.time !== fix.time) newest.splice(at, 0, fix)
+  if (newest.length > 3) newest.pop()
+}
+
+/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
+function steadyOf([newest, before, first]: readonly Fix[]): Fix {
+  if (before === undefined || first === undefined) return newest
+  return kmApart(newest, before) > JUMP_KM && kmApart(before, first) <= JUMP_KM ? before : newest
+}
