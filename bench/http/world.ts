@@ -37,8 +37,10 @@ export interface Revision {
 
 /** A fixed end of the data, so that it never depends on the day it was built. */
 export const AS_OF = Date.UTC(2026, 10, 1) / 1000
-/** Buoys of which the oracle knows every row, as objects; of all others it knows the newest one. */
+/** Buoys of which the oracle knows every row, as objects; of all others it knows the newest. */
 const CHECKED_BUOYS = 10
+/** Readings of the others, of which the map's decimals are made. */
+const NEWEST = 48
 
 const sourcesOf = (scale: Scale): string[] => ['demo', `demo:${SCALES[scale]}`]
 
@@ -80,7 +82,8 @@ export interface BenchWorld {
 interface Gathering {
   record: BuoyRecord
   count: number
-  newest: WorldRow | null
+  /** The newest readings are among them, in any order. */
+  newest: WorldRow[]
   times: number[]
   rows: WorldRow[] | null
 }
@@ -108,7 +111,7 @@ export async function readWorld(
         source: ({ name, network }) => void sources.push({ name, network, credit: '', licence: '' }),
         buoy: (record) => {
           const rows = gatherings.length - first < CHECKED_BUOYS ? [] : null
-          return gatherings.push({ record, count: 0, newest: null, times: [], rows }) - 1
+          return gatherings.push({ record, count: 0, newest: [], times: [], rows }) - 1
         },
         rows: (handle, batch) => gather(gatherings[handle], batch, onRow),
         spectra: ignore,
@@ -139,10 +142,16 @@ function gather(into: Gathering, batch: RowBatch, onRow?: (buoy: BuoyRecord, row
     if (batch.columns.significantHeight[i] === MEASURES.significantHeight.missing) continue
     if (into.rows !== null || into.count % TIMES_EVERY === 0) into.times.push(time)
     into.count++
-    onRow?.(into.record, rowAt(batch, i))
-    if (into.newest === null || time > into.newest.time) into.newest = rowAt(batch, i)
+    const row = rowAt(batch, i)
+    onRow?.(into.record, row)
+    if (into.rows !== null) continue
+    into.newest.push(row)
+    if (into.newest.length >= 4 * NEWEST) into.newest = newestOf(into.newest)
   }
 }
+
+const newestOf = (rows: readonly WorldRow[]): WorldRow[] =>
+  rows.toSorted((a, b) => a.time - b.time).slice(-NEWEST)
 
 function rowAt({ time, columns }: RowBatch, index: number): WorldRow {
   const values = MEASURE_NAMES.map((name) => {
@@ -169,7 +178,7 @@ function worldOf(sources: World['sources'], gatherings: readonly Gathering[]): B
       timezone: record.timezone ?? timezoneAt(record.lat, record.lng),
       virtual: record.virtual ?? false,
       count,
-      rows: rows ?? (newest === null ? [] : [newest]),
+      rows: rows ?? newestOf(newest),
     })),
   }
   const buoys = knownBuoys(world)
