@@ -3,7 +3,9 @@
  * standard names with UCUM units, and the documents that describe them.
  */
 import type { Dataset } from '../dataset/dataset.ts'
+import { CONTENT_TYPES } from '../operation/shape.ts'
 import { timestampText } from '../sea/time.ts'
+import { type CollectionId, type EdrQuery, QUERIES_OF } from './paths.ts'
 
 export interface EdrParameter {
   /** The column of the operation's table. */
@@ -82,15 +84,11 @@ const TIDES: readonly EdrParameter[] = [
   ),
 ]
 
-export const QUERIES = ['locations', 'position', 'radius', 'area', 'cube'] as const
-export type EdrQuery = (typeof QUERIES)[number]
-
 export interface Collection {
-  readonly id: string
+  readonly id: CollectionId
   readonly title: string
   readonly description: string
   readonly parameters: readonly EdrParameter[]
-  readonly queries: readonly EdrQuery[]
   /** Of `include` of the operation with these data; null for `/forecast`. */
   readonly include: string | null
 }
@@ -105,7 +103,6 @@ export const COLLECTIONS: readonly Collection[] = [
     title: 'Waves measured by buoys',
     description: `Readings of wave buoys. ${LATELY}`,
     parameters: WAVES,
-    queries: QUERIES,
     include: 'peak_period,swell',
   },
   {
@@ -113,7 +110,6 @@ export const COLLECTIONS: readonly Collection[] = [
     title: 'Weather measured by buoys',
     description: `Wind, air and water at wave buoys. ${LATELY} Of several buoys it has the times of their waves, of one buoy also those between.`,
     parameters: WEATHER,
-    queries: QUERIES,
     include: 'wind,weather',
   },
   {
@@ -121,7 +117,6 @@ export const COLLECTIONS: readonly Collection[] = [
     title: 'Forecast of waves and wind',
     description: `The nearest point of the forecast within 50 km. ${PLACE}`,
     parameters: FORECAST,
-    queries: ['position'],
     include: null,
   },
   {
@@ -129,7 +124,6 @@ export const COLLECTIONS: readonly Collection[] = [
     title: 'Tides',
     description: `The tide of the nearest harbour within 100 km, from its harmonic constituents. ${PLACE}`,
     parameters: TIDES,
-    queries: ['position'],
     include: null,
   },
 ]
@@ -138,14 +132,11 @@ export const nameOf = ({ standardName }: EdrParameter): string => standardName ?
 
 export const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
 export const FORMATS = ['CoverageJSON', 'GeoJSON', 'CSV'] as const
-export type EdrFormat = (typeof FORMATS)[number]
+export type FormatName = (typeof FORMATS)[number]
 
 const CONFORMANCE = 'core collections json geojson edr-geojson covjson oas30 queries'
   .split(' ')
   .map((name) => `http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf/${name}`)
-
-export const COVERAGE_TYPE = 'application/prs.coverage+json'
-const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.0'
 
 const link = (href: string, rel: string, type: string, title: string): object => ({ href, rel, type, title })
 
@@ -174,7 +165,8 @@ export function parametersOf(parameters: readonly EdrParameter[], base: string):
 }
 
 function collectionOf(collection: Collection, dataset: Dataset, base: string): object {
-  const { id, title, description, parameters, queries } = collection
+  const { id, title, description, parameters } = collection
+  const queries: readonly EdrQuery[] = QUERIES_OF[id]
   const { catalog, asOf, readings } = dataset
   const { lat, lng } = catalog
   const address = `${base}/collections/${id}`
@@ -216,7 +208,7 @@ function collectionOf(collection: Collection, dataset: Dataset, base: string): o
     keywords: ['waves', 'buoys', 'ocean'],
     links: [
       link(address, 'self', 'application/json', title),
-      ...queries.map((query) => link(`${address}/${query}`, 'data', COVERAGE_TYPE, query)),
+      ...queries.map((query) => link(`${address}/${query}`, 'data', CONTENT_TYPES.covjson, query)),
     ],
     extent: {
       spatial: { bbox: [spatial], crs: CRS84 },
@@ -241,23 +233,16 @@ const PARAMETERS_OF_QUERIES: { readonly [query in EdrQuery]: string } = {
 const CRS84_WKT =
   'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
 
-/** The document at a path below `/edr`; null where there is none. @param base absolute address of `/edr` */
-export function documentAt(
-  path: string,
-  dataset: Dataset,
-  base: string,
-): { body: object; type: string } | null {
-  const type = 'application/json'
-  if (path === '') return { body: landing(base), type }
-  if (path === '/conformance') return { body: { conformsTo: CONFORMANCE }, type }
-  if (path === '/api') return { body: openApi(base), type: OPENAPI_TYPE }
-  if (path === '/collections') {
-    const collections = COLLECTIONS.map((collection) => collectionOf(collection, dataset, base))
-    const links = [link(`${base}/collections`, 'self', type, 'Collections')]
-    return { body: { links, collections }, type }
-  }
+/** The document at a path below `/edr` (`isDocument`). @param base absolute address of `/edr` */
+export function documentAt(path: string, dataset: Dataset, base: string): object {
+  if (path === '') return landing(base)
+  if (path === '/conformance') return { conformsTo: CONFORMANCE }
+  if (path === '/api') return openApi(base)
   const found = COLLECTIONS.find(({ id }) => path === `/collections/${id}`)
-  return found === undefined ? null : { body: collectionOf(found, dataset, base), type }
+  if (found !== undefined) return collectionOf(found, dataset, base)
+  const collections = COLLECTIONS.map((collection) => collectionOf(collection, dataset, base))
+  const links = [link(`${base}/collections`, 'self', 'application/json', 'Collections')]
+  return { links, collections }
 }
 
 function landing(base: string): object {
@@ -266,7 +251,7 @@ function landing(base: string): object {
     description: 'OGC API - Environmental Data Retrieval 1.1 of the data of wave buoys.',
     links: [
       link(base, 'self', 'application/json', 'This document'),
-      link(`${base}/api`, 'service-desc', OPENAPI_TYPE, 'OpenAPI 3.0 of this API'),
+      link(`${base}/api`, 'service-desc', CONTENT_TYPES.openapi, 'OpenAPI 3.0 of this API'),
       link(`${base.slice(0, -'/edr'.length)}/docs`, 'service-doc', 'text/html', 'Documentation'),
       link(`${base}/conformance`, 'conformance', 'application/json', 'Conformance classes'),
       link(`${base}/collections`, 'data', 'application/json', 'Collections'),
@@ -341,8 +326,8 @@ function openApi(base: string): object {
     path || '/',
     operation(`get${path.replaceAll('/', '_')}`, 'A document', [], []),
   ])
-  for (const { id, title, queries } of COLLECTIONS) {
-    for (const query of queries) {
+  for (const { id, title } of COLLECTIONS) {
+    for (const query of QUERIES_OF[id]) {
       const own = OWN_PARAMETERS[query]
       const address = `/collections/${id}/${query}`
       if (query === 'locations') {

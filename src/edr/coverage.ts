@@ -4,10 +4,10 @@ import { csvText } from '../dataset/cells.ts'
 import type { Column, Pieces, Table } from '../dataset/table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
-import type { EdrForm, EdrWithin, Shape } from '../operation/shape.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { timestampText } from '../sea/time.ts'
 import { COLLECTIONS, CRS84, type EdrParameter, nameOf, parametersOf, SPEED_DECIMALS } from './collections.ts'
+import type { EdrForm, EdrWithin } from './translate.ts'
 
 /** Values of an answer: some 20 MB of JSON. */
 const MOST_VALUES = 2_000_000
@@ -107,17 +107,16 @@ const REFERENCING = [
 ]
 
 /** The body of an answer; empty where there are no data. @throws ApiError 413 */
-export function edrPieces(table: Table, shape: Shape, slugOf: (id: number) => string): Pieces {
-  const form = shape.edr!
+export function edrPieces(table: Table, form: EdrForm, slugOf: (id: number) => string): Pieces {
   if (form.isOfLocations) return pieces(locationsOf(table, form))
   const all = seriesOf(table, form, slugOf)
   if (all.length === 0) return pieces([])
-  if (shape.format === 'geojson') return pieces(featuresOf(all, form))
-  return pieces(shape.format === 'csv' ? linesOf(all, form) : coveragesOf(all, form))
+  if (form.format === 'GeoJSON') return pieces(featuresOf(all, form))
+  return pieces(form.format === 'CSV' ? linesOf(all, form) : coveragesOf(all, form))
 }
 
 /** A text for each piece. */
-function pieces(texts: Iterable<string>): Pieces {
+export function pieces(texts: Iterable<string>): Pieces {
   const iterator = texts[Symbol.iterator]()
   return {
     next(writer) {

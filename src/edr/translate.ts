@@ -3,63 +3,42 @@
  * the arguments of an operation, which answers as always.
  */
 import type { View } from '../dataset/view.ts'
-import { type ApiError, ERRORS, refused } from '../operation/errors.ts'
-import type { RawQuery } from '../operation/query.ts'
-import type { EdrForm, EdrWithin, Shape } from '../operation/shape.ts'
+import { ApiError, refused } from '../operation/errors.ts'
 import { HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
-import {
-  COLLECTIONS,
-  type Collection,
-  CRS84,
-  type EdrFormat,
-  type EdrQuery,
-  FORMATS,
-  nameOf,
-} from './collections.ts'
+import { COLLECTIONS, type Collection, CRS84, type FormatName, FORMATS, nameOf } from './collections.ts'
+import { type EdrGiven, type EdrQuery, type EdrRoute, operationOf } from './paths.ts'
 
-/** A query of a collection: what a path below `/edr` asks for, if it is no document. */
-export interface EdrRoute {
-  readonly collection: Collection
-  readonly query: EdrQuery
-  /** Id or slug of a buoy; null for a list of all, and for other queries. */
-  readonly location: string | null
+/**
+ * Positions of an area that the operation cannot say: a circle, or rings of longitude and latitude, degrees.
+ */
+export type EdrWithin =
+  | { readonly kind: 'circle'; readonly lat: number; readonly lng: number; readonly km: number }
+  | { readonly kind: 'polygon'; readonly rings: readonly (readonly (readonly number[])[])[] }
+
+/** What the form of an answer needs of its request. */
+export interface EdrForm {
+  readonly collection: string
+  readonly format: FormatName
+  /** Names of parameters. */
+  readonly parameters: readonly string[]
+  /** Absolute address of `/edr`. */
+  readonly base: string
+  /** The list of buoys, in place of data. */
+  readonly isOfLocations: boolean
+  /** A collection of coverages, also where it has one. */
+  readonly isMany: boolean
+  /** The requested position; null where a buoy or an area was. */
+  readonly place: { readonly lat: number; readonly lng: number } | null
+  readonly within: EdrWithin | null
 }
 
 /** A request for an operation of the API, and the form of its answer. */
 export interface EdrRequest {
-  readonly operation: 'listBuoys' | 'listReadings' | 'readingsOfBuoys' | 'forecast'
+  readonly operation: ReturnType<typeof operationOf>['name']
   readonly path: readonly string[]
   /** Its query. */
   readonly query: string
-  readonly shape: Shape
-}
-
-const PATH = /^\/collections\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/
-
-/** What a path behind `/edr` asks for; null where there is nothing. */
-export function edrRoute(path: string): EdrRoute | null {
-  const [, id, query, location] = PATH.exec(path) ?? []
-  const collection = COLLECTIONS.find((each) => each.id === id)
-  const found = collection?.queries.find((name) => name === query)
-  if (collection === undefined || found === undefined) return null
-  if (location === undefined) return { collection, query: found, location: null }
-  if (found !== 'locations') return null
-  try {
-    return { collection, query: found, location: decodeURIComponent(location) }
-  } catch {
-    return null
-  }
-}
-
-/** The operation that answers, and who may ask. The list of buoys is for all, as a search is. */
-export function operationOf({ collection, query, location }: EdrRoute): {
-  name: EdrRequest['operation']
-  access: 'keyed' | 'public'
-} {
-  if (collection.include === null) return { name: 'forecast', access: 'keyed' }
-  if (query === 'locations' && location === null) return { name: 'listBuoys', access: 'public' }
-  const isOfOne = query === 'locations' || query === 'position'
-  return { name: isOfOne ? 'listReadings' : 'readingsOfBuoys', access: 'keyed' }
+  readonly form: EdrForm
 }
 
 /** Reach of `position`, as of the readings of `/conditions`. */
@@ -76,74 +55,61 @@ const BEGINNING = '1970-01-01T00:00:00Z'
  * @throws ApiError 400 that names the parameter
  */
 export function edrRequest(
-  { collection, query, location }: EdrRoute,
-  raw: RawQuery,
+  route: EdrRoute,
+  given: EdrGiven,
   view: View,
   base: string,
   now: number,
 ): EdrRequest | null {
-  const { parameters, include } = collection
-  if (query === 'locations' && location === null) {
-    const form = { ...formOf(collection, parameters.map(nameOf), base), isOfLocations: true }
-    return { operation: 'listBuoys', path: [], query: 'active_only=false', shape: shapeOf('GeoJSON', form) }
+  const { query, location } = route
+  const collection = COLLECTIONS.find(({ id }) => id === route.collection)!
+  const { id, parameters, include } = collection
+  const operation = operationOf(route).name
+  const plain = { collection: id, base, isOfLocations: false, isMany: false, place: null, within: null }
+  if (operation === 'listBuoys') {
+    const names = parameters.map(nameOf)
+    const form: EdrForm = { ...plain, format: 'GeoJSON', parameters: names, isOfLocations: true }
+    return { operation, path: [], query: 'active_only=false', form }
   }
-  const format = formatOf(raw)
-  crsOf(raw)
-  const form = formOf(collection, namesOf(raw, collection), base)
-  const range = rangeOf(raw)
+  const format = formatOf(given)
+  crsOf(given)
+  const form: EdrForm = { ...plain, format, parameters: namesOf(given, collection) }
+  const range = rangeOf(given)
   if (include === null) {
-    const { lat, lng } = pointOf(raw)
+    const place = pointOf(given)
     const hours = hoursOf(range, now)
     if (hours === null) return null
-    const asked = new URLSearchParams({ lat: String(lat), lng: String(lng), ...hours })
-    const shape = shapeOf(format, { ...form, place: { lat, lng } })
-    return { operation: 'forecast', path: [], query: asked.toString(), shape }
+    const asked = new URLSearchParams({ lat: String(place.lat), lng: String(place.lng), ...hours })
+    return { operation, path: [], query: asked.toString(), form: { ...form, place } }
   }
   const asked = new URLSearchParams({ order: 'asc', include, ...timesOf(range) })
-  if (query === 'locations' || query === 'position') {
-    if (collection.id === 'weather') asked.set('rows', 'all')
-    const place = query === 'position' ? pointOf(raw) : null
+  if (operation === 'listReadings') {
+    if (id === 'weather') asked.set('rows', 'all')
+    const place = query === 'position' ? pointOf(given) : null
     const buoy = place === null ? location : nearestBuoy(view, place)
     if (buoy === null) return null
-    const shape = shapeOf(format, { ...form, place })
-    return { operation: 'listReadings', path: [buoy], query: asked.toString(), shape }
+    return { operation, path: [buoy], query: asked.toString(), form: { ...form, place } }
   }
-  const within = areaOf(query, raw, asked)
-  const shape = shapeOf(format, {
-    ...form,
-    isMany: true,
-    within,
-    place: within?.kind === 'circle' ? { lat: within.lat, lng: within.lng } : null,
-  })
-  return { operation: 'readingsOfBuoys', path: [], query: asked.toString(), shape }
-}
-
-function formOf({ id }: Collection, parameters: readonly string[], base: string): EdrForm {
-  return { collection: id, parameters, base, isOfLocations: false, isMany: false, place: null, within: null }
-}
-
-const SHAPES = { CoverageJSON: 'covjson', GeoJSON: 'geojson', CSV: 'csv' } as const
-
-function shapeOf(format: EdrFormat, edr: EdrForm): Shape {
-  const plain = { fields: null, byColumns: false, units: '0', hasMark: false, isExplicit: true } as const
-  return { ...plain, format: SHAPES[format], edr }
+  const within = areaOf(query, given, asked)
+  const place = within?.kind === 'circle' ? { lat: within.lat, lng: within.lng } : null
+  return { operation, path: [], query: asked.toString(), form: { ...form, isMany: true, within, place } }
 }
 
 /** The text of a parameter, '' without it. @throws ApiError 400 for several */
-function textOf(raw: RawQuery, name: string): string {
-  const text = raw.get(name)
+function textOf(given: EdrGiven, name: keyof EdrGiven): string {
+  const text = given[name]
   if (text !== null) return text
   throw refused(name, 'is given more than once or is not percent-encoded UTF-8. Allowed: once')
 }
 
-function requiredOf(raw: RawQuery, name: string, allowed: string): string {
-  const text = textOf(raw, name)
+function requiredOf(given: EdrGiven, name: keyof EdrGiven, allowed: string): string {
+  const text = textOf(given, name)
   if (text === '') throw refused(name, `is missing. Allowed: ${allowed}`)
   return text
 }
 
-function formatOf(raw: RawQuery): EdrFormat {
-  const asked = textOf(raw, 'f').toLowerCase()
+function formatOf(given: EdrGiven): FormatName {
+  const asked = textOf(given, 'f').toLowerCase()
   const format = asked === '' ? FORMATS[0] : FORMATS.find((each) => each.toLowerCase() === asked)
   if (format === undefined) throw refused('f', `is not offered. Allowed: one of ${FORMATS.join(', ')}`)
   return format
@@ -151,14 +117,14 @@ function formatOf(raw: RawQuery): EdrFormat {
 
 const CRS = /^(?:\[?OGC:)?CRS84\]?$/
 
-function crsOf(raw: RawQuery): void {
-  const crs = textOf(raw, 'crs')
+function crsOf(given: EdrGiven): void {
+  const crs = textOf(given, 'crs')
   if (crs !== '' && crs !== CRS84 && !CRS.test(crs)) throw refused('crs', 'is not offered. Allowed: CRS84')
 }
 
-function namesOf(raw: RawQuery, { parameters }: Collection): string[] {
+function namesOf(given: EdrGiven, { parameters }: Collection): string[] {
   const all = parameters.map(nameOf)
-  const asked = textOf(raw, 'parameter-name')
+  const asked = textOf(given, 'parameter-name')
   if (asked === '') return all
   const names = [...new Set(asked.split(',').map((name) => name.trim()))]
   if (names.every((name) => all.includes(name))) return names
@@ -172,8 +138,8 @@ const DATETIMES =
   'an instant such as 2026-03-01T00:00:00Z, or two with / between them, of which .. may be one'
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i
 
-function rangeOf(raw: RawQuery): Range {
-  const text = textOf(raw, 'datetime')
+function rangeOf(given: EdrGiven): Range {
+  const text = textOf(given, 'datetime')
   if (text === '') return null
   const ends = text.split('/')
   const bad = (problem: string): Error => refused('datetime', `${problem}. Allowed: ${DATETIMES}`)
@@ -225,9 +191,9 @@ const plainWkt = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([(),]) ?/g, '$1')
 
-function pointOf(raw: RawQuery): Position {
+function pointOf(given: EdrGiven): Position {
   const allowed = 'a POINT in WKT with longitude and latitude, such as POINT(-1.6 43.5)'
-  const match = POINT.exec(plainWkt(requiredOf(raw, 'coords', allowed)))
+  const match = POINT.exec(plainWkt(requiredOf(given, 'coords', allowed)))
   const position = { lng: Number(match?.[1]), lat: Number(match?.[2]) }
   if (match !== null && isPosition(position)) return position
   throw refused('coords', `is malformed or outside of the globe. Allowed: ${allowed}`)
@@ -250,38 +216,38 @@ const FARTHEST_KM = 20_100
  * The buoys of an area: puts what the operation can say into `asked`. @returns what their positions must be
  * in, too
  */
-function areaOf(query: EdrQuery, raw: RawQuery, asked: URLSearchParams): EdrWithin | null {
+function areaOf(query: EdrQuery, given: EdrGiven, asked: URLSearchParams): EdrWithin | null {
   if (query === 'cube') {
-    asked.set('bbox', boxOf(raw).join())
+    asked.set('bbox', boxOf(given).join())
     return null
   }
   if (query === 'area') {
-    const rings = polygonOf(raw)
+    const rings = polygonOf(given)
     const [lngs, lats] = [0, 1].map((axis) => rings[0].map((point) => point[axis]))
     const box = [Math.min(...lngs), Math.min(...lats), Math.max(...lngs), Math.max(...lats)]
     asked.set('bbox', box.join())
     return { kind: 'polygon', rings }
   }
-  const { lat, lng } = pointOf(raw)
-  const km = radiusOf(raw)
+  const { lat, lng } = pointOf(given)
+  const km = radiusOf(given)
   asked.set('near', `${lat},${lng}`)
   asked.set('radius', String(Math.max(1, Math.ceil(km))))
   return { kind: 'circle', lat, lng, km }
 }
 
-function radiusOf(raw: RawQuery): number {
+function radiusOf(given: EdrGiven): number {
   const units = Object.keys(UNITS).join(', ')
-  const text = requiredOf(raw, 'within', 'a distance above 0')
-  const unit = requiredOf(raw, 'within-units', `one of ${units}`).toLowerCase()
+  const text = requiredOf(given, 'within', 'a distance above 0')
+  const unit = requiredOf(given, 'within-units', `one of ${units}`).toLowerCase()
   if (!Object.hasOwn(UNITS, unit)) throw refused('within-units', `is not known. Allowed: one of ${units}`)
   const km = /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) * UNITS[unit] : NaN
   if (km > 0 && km <= FARTHEST_KM) return km
   throw refused('within', `is no distance. Allowed: above 0, at most ${FARTHEST_KM} km`)
 }
 
-function boxOf(raw: RawQuery): number[] {
+function boxOf(given: EdrGiven): number[] {
   const allowed = 'west,south,east,north in degrees, south not above north'
-  const texts = requiredOf(raw, 'bbox', allowed).split(',')
+  const texts = requiredOf(given, 'bbox', allowed).split(',')
   const box = texts.map((text) => (new RegExp(`^${NUMBER}$`).test(text.trim()) ? Number(text) : NaN))
   const [west, south, east, north] = box
   const isBox =
@@ -294,9 +260,9 @@ const POLYGON = /^POLYGON ?\((\([^()]+\)(?:,\([^()]+\))*)\)$/
 /** A closed ring has at least three corners. */
 const FEWEST_POINTS = 4
 
-function polygonOf(raw: RawQuery): number[][][] {
+function polygonOf(given: EdrGiven): number[][][] {
   const allowed = 'a POLYGON in WKT, longitude first, whose rings are closed'
-  const match = POLYGON.exec(plainWkt(requiredOf(raw, 'coords', allowed)))
+  const match = POLYGON.exec(plainWkt(requiredOf(given, 'coords', allowed)))
   const pair = new RegExp(`^(${NUMBER}) (${NUMBER})$`)
   const rings = (match?.[1] ?? '')
     .slice(1, -1)
@@ -316,7 +282,7 @@ function polygonOf(raw: RawQuery): number[][][] {
 }
 
 /** Parameters of the operations, and those of EDR that led to them. */
-const SPELLED: { readonly [name: string]: string } = {
+const SPELLED: { readonly [name: string]: string | undefined } = {
   start_date: 'datetime',
   end_date: 'datetime',
   start: 'datetime',
@@ -327,27 +293,12 @@ const SPELLED: { readonly [name: string]: string } = {
   lng: 'coords',
 }
 
-export const EDR_PATH = '/edr'
-export const isOfEdr = (path: string): boolean => path === EDR_PATH || path.startsWith(`${EDR_PATH}/`)
-
-type Failure = Pick<ApiError, 'code' | 'message'> & Partial<Pick<ApiError, 'details' | 'retryAfter'>>
-
-/**
- * An error as EDR has it: it knows no 422, its parameters have its names, and it has `code` and
- * `description`.
- */
-export function edrFailure(failure: Failure): Failure & { more: object } {
-  const code = failure.code === 'validation_failed' ? 'bad_request' : failure.code
-  const name = String(failure.details?.['parameter'] ?? '')
-  const spelled = SPELLED[name] ?? name
-  const message = failure.message.replace(`Parameter ${name} `, `Parameter ${spelled} `)
-  const details = failure.details ?? null
-  const { retryAfter = null } = failure
-  return {
-    code,
-    message,
-    retryAfter,
-    details: details === null || name === '' ? details : { ...details, parameter: spelled },
-    more: { code: String(ERRORS[code].status), description: message },
-  }
+/** An error of an operation, by the parameter of EDR that led to it. */
+export function spelledError(error: ApiError): ApiError {
+  const { code, message, details, retryAfter } = error
+  const name = String(details?.['parameter'] ?? '')
+  const spelled = SPELLED[name]
+  if (spelled === undefined) return error
+  const text = message.replace(`Parameter ${name} `, `Parameter ${spelled} `)
+  return new ApiError(code, text, { ...details, parameter: spelled }, retryAfter)
 }

@@ -247,6 +247,9 @@ export function addressOf(exchange: Exchange, proxies: TrustedProxies, peer = ex
   return proxies.clientAddress(peer, forwardedFor, exchange.headerValues('forwarded'))
 }
 
+/** Who asks for what is free. */
+export const UNCHARGED = clientOf({})
+
 /** One that was charged nothing. */
 function clientOf({ refusal = null, keyRow = -1, slot = -1, isPersonal = false }: Partial<Client>): Client {
   return { refusal, keyRow, slot, isPage: false, isPersonal, charge: null, address: '' }

@@ -2,7 +2,7 @@
 import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import { nowOf, type Operation } from '../operation/operation.ts'
 import { EtagHash, SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
-import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
+import { shapeKey, shapeOf, type EdrAsked, type Format, type Shape } from '../operation/shape.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
@@ -28,15 +28,14 @@ export interface Asked extends Tag {
 const formatsByHeader = new Map<readonly Format[], Preference<Format>>()
 const tag = new EtagHash()
 
-/** `form`: of a request that is spelled otherwise; by default query and headers say it. @throws ApiError */
+/** @throws ApiError */
 export function readAsked(
   { exchange, served, now }: Admitted,
   { target, path }: Route<Target>,
   raw: RawQuery,
-  form?: Shape,
 ): Asked {
   const { operation, reader, index } = target
-  const shape = form ?? readShape(exchange, operation, raw)
+  const shape = readShape(exchange, operation, raw)
   const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
   const texts = reader.textsOf(raw)
   const relativeTo = nowOf(operation, served.view!, now)
@@ -49,6 +48,33 @@ export function readAsked(
   if (shape !== null) tag.add(formOf(shape, isPaged))
   const { low, high } = tag
   return { target, path, texts, query, shape, isPaged, language, until, low, high }
+}
+
+/** A request of EDR, which is read where it is answered. @param until as `Asked.until` */
+export function edrAsked(target: Target, edr: EdrAsked, format: Format, until: number): Asked {
+  const shape = {
+    format,
+    fields: null,
+    byColumns: false,
+    units: '0',
+    hasMark: false,
+    isExplicit: true,
+    edr,
+  } as const
+  const { low, high } = tag.begin().add(target.index).add(until).add(shapeKey(shape))
+  const query = Object.freeze({}) as Asked['query']
+  return {
+    target,
+    path: [],
+    texts: [],
+    query,
+    shape,
+    isPaged: false,
+    language: DEFAULT_LANGUAGE,
+    until,
+    low,
+    high,
+  }
 }
 
 /** One text for all requests with the same answer of a snapshot. */

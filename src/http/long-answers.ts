@@ -11,7 +11,7 @@ import type { Exchange, LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
 import { partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
-import { edrFailure } from '../edr/translate.ts'
+import { edrFailure } from '../edr/paths.ts'
 import { errorAnswer, errorIdOf, FAULT, noContentHead, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Counters } from './counters.ts'
 

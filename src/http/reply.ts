@@ -6,7 +6,7 @@ import { type ApiError, ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { KEPT, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
-import { edrFailure, isOfEdr } from '../edr/translate.ts'
+import { edrFailure, isOfEdr } from '../edr/paths.ts'
 import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
 import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -249,12 +249,6 @@ export function sendPreflight(exchange: Exchange): void {
 
 export const FAULT = { code: 'internal_error', message: 'Internal error' } as const
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
-
-/** Of a document of EDR; `type` null: the client has it. `headers`: each after a CRLF. */
-export function documentHead(type: string | null, tag: string, cache: string, headers: string): string {
-  const status = type === null ? NOT_MODIFIED : `200 OK\r\nContent-Type: ${type}${EVERY_ANSWER}`
-  return `${status}${headers}\r\nETag: "${tag}"\r\nCache-Control: ${cache}\r\nVary: Accept-Encoding, Host`
-}
 
 /** The answer without data of EDR. `headers`: each after a CRLF. */
 export function noContentHead(callersId: string, headers: string): string {

@@ -6,35 +6,32 @@
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError, notFound, refused, snapshotGone, snapshotId } from '../operation/errors.ts'
-import { nowOf, type Declared, type Operation } from '../operation/operation.ts'
+import { nowOf, untilNextMinute, type Declared, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { createHash } from 'node:crypto'
-import { documentAt } from '../edr/collections.ts'
-import { EDR_PATH, edrRequest, edrRoute, isOfEdr, operationOf } from '../edr/translate.ts'
+import {
+  EDR_PATH,
+  type EdrGiven,
+  edrRoute,
+  formatAt,
+  isDocument,
+  isOfEdr,
+  operationOf,
+  PARAMETERS,
+} from '../edr/paths.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
 import { faultText } from '../system/text.ts'
-import { Admission, type AdmissionOptions } from './admission.ts'
+import { Admission, type AdmissionOptions, type Client, UNCHARGED } from './admission.ts'
 import type { KnownTarget } from './answer-cache.ts'
 import { answer, answerKnown } from './answering.ts'
-import { isUsual, readAsked } from './asked.ts'
+import { edrAsked, isUsual, readAsked } from './asked.ts'
 import { beginStream, feedOf, type Streaming } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader, neededBy } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
 import { Moments } from './envelope.ts'
 import { KnownPaths } from './known-paths.ts'
-import {
-  callersRequestId,
-  documentHead,
-  FAULT,
-  namesEtag,
-  noContentHead,
-  sendError,
-  sendPreflight,
-  streamHead,
-  TAKES_NO_BODY,
-} from './reply.ts'
+import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'
 import { commonHeaders, HeldViews, type Admitted, type ServedOptions, type ServedView } from './served.ts'
@@ -95,6 +92,8 @@ export class RequestPath {
   readonly #held: HeldViews
   readonly #moments: Moments
   readonly #paths: KnownPaths
+  /** The list of buoys, which needs no key as EDR has it. */
+  readonly #listForAll: Declared
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -105,6 +104,8 @@ export class RequestPath {
     )
     this.#otherRoutes = targets.length
     this.#targets = targets
+    const list = options.operations.find(({ name }) => name === 'listBuoys')!
+    this.#listForAll = { ...list, access: 'public' }
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#moments = new Moments(options.refreshEvery)
@@ -181,60 +182,46 @@ export class RequestPath {
     }
   }
 
-  /** A document of EDR, or another spelling of a request for an operation. */
+  /** Another spelling of a request for an operation, or a document about it. */
   #handleEdr(exchange: Exchange, { publicUrl }: Edr, served: ServedView, now: number): void {
-    const below = exchange.path.slice(EDR_PATH.length).replace(/\/$/, '')
-    const raw = exchange.query === '' ? NO_QUERY : new RawQuery(exchange.query)
-    const route = edrRoute(below)
-    exchange.route = this.#otherRoutes + STATIC
+    const path = exchange.path.slice(EDR_PATH.length).replace(/\/$/, '')
+    const route = edrRoute(path)
+    if (route === null && !isDocument(path)) {
+      exchange.route = this.#otherRoutes + UNMATCHED
+      sendError(exchange, NO_SUCH_PATH, now)
+      return
+    }
+    const { name, access } =
+      route === null ? ({ name: 'listBuoys', access: 'public' } as const) : operationOf(route)
+    const target = this.#targets.find(({ operation }) => operation.name === name)! as Target
+    exchange.route = route === null ? this.#otherRoutes + STATIC : target.index
     if (served.view === null) {
       sendError(exchange, NO_SNAPSHOT, now)
       return
     }
-    let request: Admitted | null = null
+    const raw = exchange.query === '' ? NO_QUERY : new RawQuery(exchange.query)
+    const operation = access === 'public' ? this.#listForAll : target.operation
+    const admitted =
+      route === null
+        ? this.#admitted(exchange, served, operation, UNCHARGED, '', now)
+        : this.#admit(exchange, served, operation, raw, '', now)
+    if (admitted === null) return
+    // An address by `Host` is of this client alone.
+    const isPersonal = publicUrl === null || admitted.client.isPersonal
+    let request: Admitted = { ...admitted, client: { ...admitted.client, isPersonal } }
     try {
       const base = `${publicUrl ?? originOf(exchange, this.#options.proxies)}${EDR_PATH}`
-      if (route === null) {
-        this.#sendDocument(exchange, served, below, base, now)
-        return
-      }
-      const { name, access } = operationOf(route)
-      const target = this.#targets.find(({ operation }) => operation.name === name)! as Target
-      exchange.route = target.index
-      request = this.#admit(exchange, served, { ...target.operation, access }, raw, '', now)
-      if (request === null) return
-      // An address by `Host` is of this client alone.
-      if (publicUrl === null) request = { ...request, client: { ...request.client, isPersonal: true } }
       const pin = raw.get('snapshot')
       if (pin !== '') request = { ...request, served: this.#pinned('snapshot', pin) }
-      const spelled = edrRequest(route, raw, request.served.view!, base, now)
-      if (spelled === null) {
-        exchange.send(noContentHead(request.requestId, commonHeaders(request)), null)
-        return
-      }
-      const { path, query, shape } = spelled
-      const asked = readAsked(request, { target, path }, new RawQuery(query, target.reader.known), shape)
-      answer(this.#options, request, asked, this.#lifetimeOf(request, asked.until), true)
+      const given = Object.fromEntries(PARAMETERS.map((each) => [each, raw.get(each)])) as EdrGiven
+      // A forecast without a beginning begins now.
+      const isOfNow = name === 'forecast' && !/^\d/.test(given.datetime ?? '')
+      const until = isOfNow ? untilNextMinute(undefined, now) : 0
+      const asked = edrAsked(target, { base, path, given }, formatAt(path, given), until)
+      answer(this.#options, request, asked, this.#lifetimeOf(request, until), true)
     } catch (error) {
-      if (request !== null) this.#refuse(request, error)
-      else if (error instanceof ApiError) sendError(exchange, error, now)
-      else throw error
+      this.#refuse(request, error)
     }
-  }
-
-  /** @throws ApiError 404 */
-  #sendDocument(exchange: Exchange, served: ServedView, path: string, base: string, now: number): void {
-    const found = documentAt(path, served.view!.dataset, base)
-    if (found === null) {
-      exchange.route = this.#otherRoutes + UNMATCHED
-      throw NO_SUCH_PATH
-    }
-    const body = Buffer.from(JSON.stringify(found.body))
-    const tag = createHash('sha256').update(body).digest('hex').slice(0, 24)
-    const { lifetime } = this.#moments.at(now)
-    const cache = `${this.#options.edr!.publicUrl === null ? 'private' : 'public'}, max-age=${lifetime}`
-    const isKnown = namesEtag(exchange.headerValues('if-none-match'), `"${tag}"`)
-    exchange.send(documentHead(isKnown ? null : found.type, tag, cache, served.header), isKnown ? null : body)
   }
 
   /** Whether a refusal is of a snapshot that another replica serves, and this one may get within seconds. */
@@ -257,12 +244,22 @@ export class RequestPath {
     const isDemo = served.view!.dataset.demo
     const client = this.#admission.admit(exchange, operation.access, raw, now, isDemo)
     exchange.keyRow = client.keyRow
-    const moment = this.#moments.at(now)
-    const { requestId } = exchange
-    const request = { exchange, operation, client, requestId, served, ignored, now, moment }
+    const request = this.#admitted(exchange, served, operation, client, ignored, now)
     if (client.refusal === null) return request
     this.#refuse(request, client.refusal)
     return null
+  }
+
+  #admitted(
+    exchange: Exchange,
+    served: ServedView,
+    operation: Declared,
+    client: Client,
+    ignored: string,
+    now: number,
+  ): Admitted {
+    const { requestId } = exchange
+    return { exchange, operation, client, requestId, served, ignored, now, moment: this.#moments.at(now) }
   }
 
   /** @returns false if the request has to be read after all */

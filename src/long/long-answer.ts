@@ -6,14 +6,17 @@ import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Column, Pieces, Table } from '../dataset/table.ts'
 import { type LongJson, nowOf } from '../operation/operation.ts'
-import { EtagHash, readerOf } from '../operation/query.ts'
-import { type Shape, shapeQuery } from '../operation/shape.ts'
+import { EtagHash, RawQuery, readerOf } from '../operation/query.ts'
+import { type EdrAsked, type Shape, shapeQuery } from '../operation/shape.ts'
 import { OPERATIONS } from '../routes.ts'
 import { MAKERS } from './makers.ts'
-import { type ApiError, refused } from '../operation/errors.ts'
+import { ApiError, refused } from '../operation/errors.ts'
 import { geojsonForm } from '../dataset/geojson.ts'
 import { parquetPieces } from '../dataset/parquet.ts'
-import { edrPieces } from '../edr/coverage.ts'
+import { documentAt } from '../edr/collections.ts'
+import { edrPieces, pieces } from '../edr/coverage.ts'
+import { type EdrGiven, edrRoute } from '../edr/paths.ts'
+import { edrRequest, spelledError } from '../edr/translate.ts'
 import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces } from '../dataset/row-writers.ts'
 
 export interface LongAnswer extends Pieces {
@@ -36,6 +39,7 @@ const USUAL_JSON: Shape = {
 /** @throws ApiError */
 export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const { path, texts, shape, language, now, isPinned, isPaged } = request
+  if (shape?.edr !== undefined) return { headers: NO_LINK, ...edrAnswer(view, shape.edr, request) }
   const operation = OPERATIONS[request.operation]
   const maker = MAKERS[operation.name]
   const reader = readerOf(operation.parameters, operation.refusal)
@@ -78,10 +82,6 @@ function tableAnswer(
 ): LongAnswer {
   const { snapshotId } = dataset
   const isJson = shape.format === 'json'
-  if (shape.edr !== undefined) {
-    const slugOf = (id: number): string => dataset.catalog.slugs[dataset.ordinalOfId(id)]
-    return { headers: NO_LINK, ...edrPieces(table, shape, slugOf) }
-  }
   const { paging } = table
   const link = paging === undefined ? NO_LINK : linkHeader(linked, snapshotId, paging, isPinned || !isJson)
   const body = formed(table, shape, snapshotId)
@@ -96,6 +96,26 @@ function tableAnswer(
     },
   }
   return { headers: link.slice(), ...enveloped(data, paging, second, isPinned ? snapshotId : '') }
+}
+
+/** The body of a document of EDR, or of what an operation has; empty without data. @throws ApiError */
+function edrAnswer(view: View, { base, path, given }: EdrAsked, { language, now }: LongRequest): Pieces {
+  const { dataset } = view
+  const route = edrRoute(path)
+  if (route === null) return pieces([JSON.stringify(documentAt(path, dataset, base))])
+  try {
+    const asked = edrRequest(route, given as EdrGiven, view, base, now)
+    if (asked === null) return pieces([])
+    const operation = OPERATIONS.find(({ name }) => name === asked.operation)!
+    const reader = readerOf(operation.parameters, operation.refusal)
+    const texts = reader.textsOf(new RawQuery(asked.query, reader.known))
+    const query = reader.read(texts, new EtagHash(), nowOf(operation, view, now))
+    const made = { operation, view, query, path: asked.path, now, language, isWhole: true }
+    const slugOf = (id: number): string => dataset.catalog.slugs[dataset.ordinalOfId(id)]
+    return edrPieces(MAKERS[asked.operation].table!(made), asked.form, slugOf)
+  } catch (error) {
+    throw error instanceof ApiError ? spelledError(error) : error
+  }
 }
 
 function fileHeaders({ name, total }: Table, { format }: Shape, snapshotId: string): string {
@@ -140,7 +160,9 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
     case 'parquet':
       return parquetPieces(table, columns, snapshotId)
     case 'covjson':
-      throw new Error('CoverageJSON is of EDR alone')
+    case 'document':
+    case 'openapi':
+      throw new Error(`${shape.format} is of EDR alone`)
   }
 }
 

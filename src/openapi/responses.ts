@@ -1,7 +1,7 @@
 /** Descriptions of headers, of formats other than JSON, and of answers that are not successes. */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Declared } from '../operation/operation.ts'
-import type { Format, Offered } from '../operation/shape.ts'
+import type { Offered, OfferedFormat } from '../operation/shape.ts'
 import {
   EXAMPLES_AS_OF,
   EXAMPLES_REQUEST_ID,
@@ -167,7 +167,7 @@ export const STREAM_HEADERS = {
 const COLUMN = '[a-z_]+([.][a-z_]+)*'
 
 export const FORMAT_CONTENTS: {
-  readonly [format in Exclude<Format, 'json' | 'covjson'>]: { readonly type: string; readonly schema: Schema }
+  readonly [format in Exclude<OfferedFormat, 'json'>]: { readonly type: string; readonly schema: Schema }
 } = {
   csv: {
     type: 'text/csv',

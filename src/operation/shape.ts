@@ -5,12 +5,10 @@ import type { RawQuery } from './query.ts'
 /** Formats that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
-/** Parquet is written by column, on a thread that serves nothing. */
-/** CoverageJSON is of EDR alone, whose requests are another spelling (`edr/`). */
-export type Format = RowFormat | 'parquet' | 'covjson'
-
-/** What operations offer. */
-export type OfferedFormat = Exclude<Format, 'covjson'>
+/** What operations offer. Parquet is written by column, on a thread that serves nothing. */
+export type OfferedFormat = RowFormat | 'parquet'
+/** CoverageJSON, and documents that describe it, are of EDR alone (`edr/`). */
+export type Format = OfferedFormat | 'covjson' | 'document' | 'openapi'
 
 export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   json: 'application/json',
@@ -19,29 +17,18 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   geojson: 'application/geo+json',
   parquet: 'application/vnd.apache.parquet',
   covjson: 'application/prs.coverage+json',
+  document: 'application/json',
+  openapi: 'application/vnd.oai.openapi+json;version=3.0',
 }
 
-/**
- * Positions of an area that the operation cannot say: a circle, or rings of longitude and latitude, degrees.
- */
-export type EdrWithin =
-  | { readonly kind: 'circle'; readonly lat: number; readonly lng: number; readonly km: number }
-  | { readonly kind: 'polygon'; readonly rings: readonly (readonly (readonly number[])[])[] }
-
-/** What the form of an answer of EDR needs of its request. */
-export interface EdrForm {
-  readonly collection: string
-  /** Names of parameters. */
-  readonly parameters: readonly string[]
+/** A request of EDR, which the thread of long answers reads. */
+export interface EdrAsked {
   /** Absolute address of `/edr`. */
   readonly base: string
-  /** The list of buoys, in place of data. */
-  readonly isOfLocations: boolean
-  /** A collection of coverages, also where it has one. */
-  readonly isMany: boolean
-  /** The requested position; null where a buoy or an area was. */
-  readonly place: { readonly lat: number; readonly lng: number } | null
-  readonly within: EdrWithin | null
+  /** Behind it. */
+  readonly path: string
+  /** Texts of parameters; null where one cannot be read. */
+  readonly given: { readonly [name: string]: string | null }
 }
 
 export interface Shape {
@@ -55,7 +42,7 @@ export interface Shape {
   readonly hasMark: boolean
   /** The query names the format, so `Accept` does not count. */
   readonly isExplicit: boolean
-  readonly edr?: EdrForm
+  readonly edr?: EdrAsked
 }
 
 export interface Offered {

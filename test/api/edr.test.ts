@@ -393,25 +393,17 @@ test('More than two million values are a 413 that says how to ask for less.', ()
     name: '',
     list: null,
   }
-  const edr = {
+  const form = {
     collection: 'tides',
+    format: 'CoverageJSON',
     parameters: ['water_surface_height_above_reference_datum'],
     base: BASE,
     isOfLocations: false,
     isMany: false,
     place: { lat: 0, lng: 0 },
     within: null,
-  }
-  const shape = {
-    format: 'covjson',
-    fields: null,
-    byColumns: false,
-    units: '0',
-    hasMark: false,
-    isExplicit: true,
-    edr,
   } as const
-  const run = (): unknown => edrPieces(table, shape, String).next(new JsonWriter(1024))
+  const run = (): unknown => edrPieces(table, form, String).next(new JsonWriter(1024))
   assert.throws(run, { code: 'too_large', message: /more than 2000000 values\. Allowed: a shorter datetime/ })
   rows.count = 3
   assert.equal(run(), false)
