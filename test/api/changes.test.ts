@@ -58,7 +58,7 @@ interface Data {
 }
 interface Body {
   data: Data
-  meta: { page?: number; total_pages?: number; snapshot?: string }
+  meta: { page?: number; per_page?: number; total_pages?: number; snapshot?: string }
 }
 
 const ask = (query: string): Body => {
@@ -174,6 +174,11 @@ test('The readings that differ come in pages, removed ones as they were, and lin
   ])
   assert.deepEqual(buoys, [4, 0, 0], 'the buoys are on the first page alone')
   assert.deepEqual(ask(`since=${first.id}&include=readings&page=9`).data.readings, [])
+})
+
+test('More than 1,000 readings a page are 1,000, as every list takes its most for more.', () => {
+  const { meta } = ask(`since=${first.id}&include=readings&per_page=5000`)
+  assert.deepEqual([meta.page, meta.per_page], [1, 1000])
 })
 
 test('What include adds to readings stands in changes as it does in lists of readings, in both snapshots.', () => {

@@ -189,6 +189,20 @@ test('Lists name the pages beside them, with the filters of the request and with
   assert.equal(answers[0], answers[1])
 })
 
+test('Two lists that are answered one after the other have one line of links each, with their own filters.', () => {
+  for (const answerCache of [0, 2 ** 20]) {
+    const get = held(3, { answerCache })
+    for (let round = 0; round < 3; round++) {
+      for (const own of ['country=ZZ', 'has=period', 'active_only=false']) {
+        const { headers } = get(`/buoys?${own}&snapshot=${ids[0]}`)
+        const links = headers.link.split(', ')
+        assert.ok(links.length > 0 && links.every((link) => link.includes(`&${own}&`)), headers.link)
+        assert.equal(links.filter((link) => link.endsWith('rel="first"')).length, 1, headers.link)
+      }
+    }
+  }
+})
+
 test('A list with long filters names the next page alone: without it a walk would end too soon.', () => {
   const long = `has=${'period,'.repeat(50)}period&include=${'wind,'.repeat(70)}wind`
   const { headers } = held(3)(`/buoys?active_only=false&${long}&per_page=1&snapshot=${ids[0]}`)

@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { leaveOut, pairsWithin } from '../../src/builder/identify.ts'
-import { readPasses } from '../../src/snapshot/part-kinds.ts'
+import { Forecast } from '../../src/index/forecast.ts'
+import { readForecast, readPasses } from '../../src/snapshot/part-kinds.ts'
 import { newestReport, type ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
@@ -110,6 +111,28 @@ test('A buoy that was taken by its type stays when it is not mentioned, though n
   const first = await build(out, [feed([{ ...a, type: 'buoy' }, { ...b, type: 'fixed' }, c])])
   assert.deepEqual(first.buoys, ['North A'])
   assert.deepEqual((await build(out, [feed([{ ...b, type: 'fixed' }])])).buoys, ['North A'])
+})
+
+test('The credit that the configuration gives a forecast stands in place of its own.', async (t) => {
+  const record = { lat: 1, lng: 1, runAt: NOON, times: [NOON], values: { waveHeight: [1] }, credit: 'Own' }
+  const whole = configured('sea', [buoy('North', 'A', 10)])
+  const withForecast = (info: SourceTerms['info']): Source => ({
+    ...whole,
+    terms: terms('sea', { info }),
+    async read(sink, context) {
+      await whole.read(sink, context)
+      sink.forecast(record)
+    },
+  })
+  for (const [info, credit] of [
+    [{}, 'Own'],
+    [{ credit: 'The service' }, 'The service'],
+  ] as const) {
+    const out = folderOf(t)
+    await build(out, [withForecast(info)])
+    const columns = readForecast((await partOf(out, 'forecast')) ?? assert.fail('no forecast'), 'forecast')
+    assert.equal(new Forecast(columns).modelOf(0).credit, credit)
+  }
 })
 
 test('A source of the configuration fails alone: what it gave is discarded, and what it had stays.', async (t) => {

@@ -114,6 +114,11 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
     refused('/buoys/anglet/readings?format=parquet&fields=id,id'),
     /^fields: Allowed: names once each/,
   )
+  // The name of JSON, where the table has another.
+  assert.match(
+    refused('/buoys/nearest?lat=43&lng=-2&format=csv&fields=buoy.id'),
+    /^fields: .* of id, name, lat/,
+  )
   const countries = 'fields: Allowed: names once each, separated by commas, of code, name, buoy_count'
   for (const fields of [
     'x',

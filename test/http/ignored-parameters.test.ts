@@ -137,6 +137,7 @@ test('The 404 of an unknown path names the path of ours that was probably meant.
   const cases: [asked: string, meant: string | null][] = [
     ['/v2/bouys', '/v2/buoys'],
     ['/v2/Buoys/', '/v2/buoys'],
+    ['/v2/buoys/', '/v2/buoys'],
     ['/buoys', '/v2/buoys'],
     ['/v1/buoys/nearest', '/v2/buoys/nearest'],
     ['/api/v2/readings', '/v2/readings'],

@@ -225,6 +225,16 @@ test('Streams of keys that are revoked end soon after the keys have changed, and
   listeners.close()
 })
 
+test('A holder that turns bad with a swap gets the end of its stream and no event of the swap.', async () => {
+  const listeners = opened()
+  let isGood = true
+  const [bad, good] = [listen(listeners, { holder: { ...FREE, isGood: () => isGood } }), listen(listeners)]
+  isGood = false
+  listeners.serve(feedOf(1, [[], [1]]))
+  await settle(listeners)
+  assert.deepEqual([bad.text, good.text], ['head|first,END', 'head|first,0>1,'])
+})
+
 test('When the server stops, streams end one by one, and no other is to begin.', async () => {
   const listeners = opened()
   const clients = Array.from({ length: 300 }, () => listen(listeners))

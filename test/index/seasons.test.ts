@@ -280,6 +280,16 @@ test('The longest answer, thirteen years of hours, has every bucket.', () => {
   )
 })
 
+test('The median of any number of samples is that of the sorted list.', () => {
+  for (let n = 1; n <= 130; n++) {
+    // Even hundredths, so that no middle of two is rounded.
+    const codes = Array.from({ length: n }, (_, i) => ((i * 7919) % 1009) * 20)
+    const sorted = codes.toSorted((a, b) => a - b)
+    const expected = (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 20
+    assert.equal(valueOf(codes, 'median', MEASURES.significantHeight), expected, `of ${n}`)
+  }
+})
+
 test('The mean of directions is circular, in whole degrees from 0 to 359, and null where they cancel out.', () => {
   const mean = (...degrees: number[]): number => {
     const codes = degrees.map((degree) => Math.round(degree * 100))

@@ -181,6 +181,26 @@ test('A client has a quarter of the places, and as many are given as there are c
   assert.equal(ask(500).refused.length, 0, 'a place that is free again')
 })
 
+test('A client gets hundreds of answers one after the other: each leaves its place.', async () => {
+  const { ask, answers } = pairOf({ mostWholeBytes })
+  for (let i = 0; i < 200; i++) {
+    // Some are whole, some begun, some without a body.
+    const { read, refused } = ask(1, { pieces: i % 2 === 0 ? 3 : 101, isHead: i % 5 === 0 })
+    await until(() => read.isOver || refused.length > 0, `answer ${i} never comes`)
+    assert.deepEqual(refused, [])
+  }
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+})
+
+test('What a client has at work counts among its quarter of the places.', async () => {
+  const { ask } = pairOf({ mostWholeBytes })
+  const many = Array.from({ length: 30 }, () => ask(7, { pieces: 2000, room: 1 }))
+  await until(() => many.filter(({ made }) => made > 0).length === 8, 'not as many as its share')
+  const more = Array.from({ length: 200 }, () => ask(7, { pieces: 2000, room: 1 }))
+  assert.equal(more.filter(({ refused }) => refused.length === 0).length, 136 - 30)
+  for (const { read } of [...many, ...more]) read.go()
+})
+
 test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
   const { answers, ask } = pairOf({ mostWholeBytes })
   // Their readers take one piece each.

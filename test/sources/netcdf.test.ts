@@ -186,6 +186,14 @@ const FLAGGED: [what: string, flags: Variable, good: string, doubt?: RegExp][] =
     texts('VHM0_QC', ['G', 'B', 'B', 'X'], { attributes: { flag_values: 'G B', flag_meanings: 'bad good' } }),
     '23',
   ],
+  [
+    'words of a hundred bytes',
+    texts(
+      'VHM0_QC',
+      ['good', 'bad', 'good', 'bad'].map((word) => word.padEnd(100)),
+    ),
+    '13',
+  ],
   ['two characters a row', texts('VHM0_QC', Array.from('okNOokNO'), { levels: 2 }), '13'],
   ['numbers as text of an unusual name', texts('VHM0_flag', ['1', '4', '1', '1']), '134', UNKNOWN],
 ]

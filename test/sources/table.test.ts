@@ -110,6 +110,12 @@ const GOOD: Good[] = [
     rows: ROW,
   },
   {
+    what: 'a format that is told, of one row with a date that two formats fit',
+    text: lines('Date,Hs (m)', '01/02/2026,1.25'),
+    spec: { time: { at: 'Date', unit: 'DD/MM/YYYY', offset: '+00:00' } },
+    rows: ['B1/0 2026-02-01T00:00:00Z 1.25 - - - - - - - -'],
+  },
+  {
     what: 'a 12-hour clock',
     text: 'Date,Time,Hs (ft)\n02/29/2024,11:30 PM,4.1\n03/01/2024,12:00 AM,4.101\n',
     spec: { time: { offset: '+00:00' } },
