@@ -85,19 +85,15 @@ export function flatRows(
   const time = new Uint32Array(count)
   const columns: { [name in MeasureName]?: Uint16Array | Int16Array } = {}
   for (const name of names) columns[name] = new (MEASURES[name].signed ? Int16Array : Uint16Array)(count)
-  for (let at = segments.first[ordinal]; at < segments.first[ordinal + 1]; at++) {
-    const before = segments.before[at]
-    const from = segments.from[at] + Math.max(0, first - before)
-    const to = Math.min(segments.to[at], segments.from[at] + end - before)
-    if (from >= to) continue
-    const into = before + from - segments.from[at] - first
-    const month = segments.months[segments.month[at]]
-    time.set(month.time.subarray(from, to), into)
+  let into = 0
+  for (const { month, from, count: rows } of segments.runs(ordinal, first, end)) {
+    time.set(month.time.subarray(from, from + rows), into)
     for (const name of names) {
       const { codes, mask } = month.measures[name]
-      if (mask === 0) columns[name]!.fill(MEASURES[name].missing, into, into + to - from)
-      else columns[name]!.set(codes.subarray(from, to), into)
+      if (mask === 0) columns[name]!.fill(MEASURES[name].missing, into, into + rows)
+      else columns[name]!.set(codes.subarray(from, from + rows), into)
     }
+    into += rows
   }
   return { time, columns }
 }

@@ -1,22 +1,26 @@
 /** Buoys as columns, under their names on the wire, and which of them each item has. */
 import { NO_COUNTRY } from '../sea/columns.ts'
-import { type Dataset, newestReadingTime } from './dataset.ts'
+import type { Dataset } from './dataset.ts'
 import {
   allRows,
   type Column,
   elsewhere,
   flag,
+  type FlagOf,
   integer,
   type Line,
   number,
+  type NumberOf,
   type Place,
+  type RunOf,
   type Table,
   text,
+  type TextColumn,
   time,
 } from './table.ts'
 import { INCLUDES_SPECTRUM } from './reading-json.ts'
 import { spectrumColumns } from './spectra-json.ts'
-import { readingColumns, type ReadingCursor, readingSubsetColumns } from './reading-table.ts'
+import { readingColumns, type ReadingRun, readingSubsetColumns } from './reading-table.ts'
 import {
   externalPassId,
   type Mission,
@@ -26,7 +30,8 @@ import {
   satellitePassId,
 } from '../sea/missions.ts'
 
-export type OrdinalOf = (row: number) => number
+/** The buoy of a row. */
+export type OrdinalOf = NumberOf
 
 const DEGREE = 'degree'
 
@@ -61,11 +66,12 @@ export function itemColumns(
   const members: { readonly [name: string]: () => Column | Column[] } = {
     ...catalogMembers(dataset.catalog, ordinalOf),
     last_reading_time: () =>
-      time('last_reading_time', (row) => {
-        const newest = newestReadingTime(dataset.readings, ordinalOf(row))
+      time('last_reading_time', (row, run) => {
+        const newest = dataset.readings.newestTime(ordinalOf(row, run))
         return newest < 0 ? NaN : newest
       }),
-    readings_count: () => integer('readings_count', (row) => dataset.readings.count(ordinalOf(row))),
+    readings_count: () =>
+      integer('readings_count', (row, run) => dataset.readings.count(ordinalOf(row, run))),
     last_reading: () => lastReadingColumns(dataset, ordinalOf, readingSubsetColumns, included),
     whole_last_reading: () => lastReadingColumns(dataset, ordinalOf, readingColumns, included),
     newest_pass: () => newestPassColumns(dataset, ordinalOf),
@@ -77,23 +83,24 @@ export function itemColumns(
 
 /** The catalogue's facts about a buoy. */
 export function catalogMembers(catalog: Dataset['catalog'], ordinalOf: OrdinalOf) {
-  const zone = (row: number): string => catalog.timezones[ordinalOf(row)]
+  const zone: TextColumn['value'] = (row, run) => catalog.timezones[ordinalOf(row, run)]
   return {
-    id: () => integer('id', (row) => catalog.id[ordinalOf(row)]),
-    name: () => text('name', (row) => catalog.names[ordinalOf(row)]),
-    slug: () => text('slug', (row) => catalog.slugs[ordinalOf(row)]),
-    lat: () => number('lat', (row) => catalog.lat[ordinalOf(row)], DEGREE),
-    lng: () => number('lng', (row) => catalog.lng[ordinalOf(row)], DEGREE),
-    source: () => text('source', (row) => sourceOf(catalog, ordinalOf(row))),
-    source_identifier: () => text('source_identifier', (row) => catalog.identifiers[ordinalOf(row)]),
+    id: () => integer('id', (row, run) => catalog.id[ordinalOf(row, run)]),
+    name: () => text('name', (row, run) => catalog.names[ordinalOf(row, run)]),
+    slug: () => text('slug', (row, run) => catalog.slugs[ordinalOf(row, run)]),
+    lat: () => number('lat', (row, run) => catalog.lat[ordinalOf(row, run)], DEGREE),
+    lng: () => number('lng', (row, run) => catalog.lng[ordinalOf(row, run)], DEGREE),
+    source: () => text('source', (row, run) => sourceOf(catalog, ordinalOf(row, run))),
+    source_identifier: () =>
+      text('source_identifier', (row, run) => catalog.identifiers[ordinalOf(row, run)]),
     country: () =>
-      text('country', (row) => {
-        const country = catalog.country[ordinalOf(row)]
+      text('country', (row, run) => {
+        const country = catalog.country[ordinalOf(row, run)]
         return country === NO_COUNTRY ? null : catalog.countries[country].name
       }),
     timezone: () => text('timezone', zone),
     dtz: () => text('dtz', zone),
-    virtual: () => flag('virtual', (row) => catalog.virtual[ordinalOf(row)] === 1),
+    virtual: () => flag('virtual', (row, run) => catalog.virtual[ordinalOf(row, run)] === 1),
   }
 }
 
@@ -103,7 +110,7 @@ function sourceOf({ sources, source }: Dataset['catalog'], ordinal: number): str
 }
 
 /** Tables have the buoy's position and identity by default, so that files of several can be put together. */
-export function buoyBeside(dataset: Dataset, ordinalOf: () => number, withId: boolean): Column[] {
+export function buoyBeside(dataset: Dataset, ordinalOf: OrdinalOf, withId: boolean): Column[] {
   const summary = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, ordinalOf)
   const [id, name] = itemColumns('idAndName', dataset, ordinalOf)
   return [
@@ -143,28 +150,27 @@ function lastReadingColumns(
   columnsOf: typeof readingColumns,
   included?: number,
 ): Column[] {
-  const cursor: ReadingCursor = { id: 0, month: readings.months[0] }
   let sought = -1
-  let newest = -1
-  // The row in its month, −1 where the buoy has none.
-  const seek = (row: number): number => {
-    const ordinal = ordinalOf(row)
+  let newest: ReadingRun | null = null
+  const seek: RunOf = (row, run) => {
+    const ordinal = ordinalOf(row, run)
     if (ordinal === sought) return newest
     sought = ordinal
-    const count = readings.count(ordinal)
-    if (count === 0) return (newest = -1)
-    const segment = readings.segmentOf(ordinal, count - 1)
-    cursor.id = catalog.id[ordinal]
-    cursor.month = readings.months[readings.month[segment]]
-    return (newest = readings.to[segment] - 1)
+    const found = readings.newestRow(ordinal)
+    if (found === null) return (newest = null)
+    const { month, row: from } = found
+    return (newest = { id: catalog.id[ordinal], month, from, step: 1, count: 1 })
   }
-  return columnsOf(cursor, included).map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
+  return columnsOf(included).map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
 }
 
 function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   const { catalog, passes } = dataset
-  const rowOf = (row: number): number => passes.indexes.newest[ordinalOf(row)]
-  const isLeftOut = (row: number): boolean => catalog.virtual[ordinalOf(row)] === 0
+  const runOf: RunOf = (row, run) => {
+    const from = passes.indexes.newest[ordinalOf(row, run)]
+    return from === -1 ? null : { from, step: 1, count: 1 }
+  }
+  const isLeftOut: FlagOf = (row, run) => catalog.virtual[ordinalOf(row, run)] === 0
   const { id, satellitePassId, externalId, name, platform } = passColumns(dataset, (row) => row)
   return [
     [id, 'pass_id'] as const,
@@ -172,14 +178,14 @@ function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
     [externalId, 'external_id'] as const,
     [name, 'pass_name'] as const,
     [platform, 'pass_platform'] as const,
-  ].map(([column, wire]) => ({ ...elsewhere(column, wire, rowOf), isLeftOut }))
+  ].map(([column, wire]) => ({ ...elsewhere(column, wire, runOf), isLeftOut }))
 }
 
 /** `last_reading` is null for a buoy without readings, `spectrum` for one without spectra. */
 export function absentOf({ readings, spectra }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
   return {
-    last_reading: (row) => readings.count(ordinalOf(row)) === 0,
-    spectrum: (row) => spectra.rows.count(ordinalOf(row)) === 0,
+    last_reading: (row, run) => readings.count(ordinalOf(row, run)) === 0,
+    spectrum: (row, run) => spectra.count(ordinalOf(row, run)) === 0,
   }
 }
 
@@ -203,8 +209,8 @@ export function buoyRows(
 export function buoyPlace({ catalog }: Pick<Dataset, 'catalog'>, ordinalOf: OrdinalOf): Place {
   return {
     kind: 'point',
-    lat: (row) => catalog.lat[ordinalOf(row)],
-    lng: (row) => catalog.lng[ordinalOf(row)],
+    lat: (row, run) => catalog.lat[ordinalOf(row, run)],
+    lng: (row, run) => catalog.lng[ordinalOf(row, run)],
   }
 }
 

@@ -1,4 +1,5 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
+import type { Run } from '../index/segments.ts'
 import type { JsonWriter } from './json-writer.ts'
 import { Literal, type TextTable } from './literals.ts'
 import { codeTexts } from './number-text.ts'
@@ -6,7 +7,7 @@ import type { CodeColumn, Column, WordColumn } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
 /** Writes the cell of a row, with room as `cellBytes` gives it. Texts make room for themselves. */
-export type Cell = (writer: JsonWriter, row: number) => void
+export type Cell = (writer: JsonWriter, row: number, run: Run) => void
 
 const QUOTE = 0x22
 const TRUE = new Literal('true')
@@ -66,8 +67,8 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
   switch (column.kind) {
     case 'code': {
       const { words, lengths } = textsOf(column, isCsv)
-      return (writer, row) => {
-        const code = column.value(row) & 0xffff
+      return (writer, row, run) => {
+        const code = column.value(row, run) & 0xffff
         writer.view.setFloat64(writer.at, words[code], true)
         writer.at += lengths[code]
       }
@@ -75,8 +76,8 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
     case 'integer':
     case 'number': {
       const isWhole = column.kind === 'integer'
-      return (writer, row) => {
-        const value = column.value(row)
+      return (writer, row, run) => {
+        const value = column.value(row, run)
         if (Number.isNaN(value)) none(writer)
         else if (isWhole) writer.integer(value)
         else writer.number(value)
@@ -84,8 +85,8 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
     }
     case 'time': {
       const { zone } = column
-      return (writer, row) => {
-        const epoch = column.value(row)
+      return (writer, row, run) => {
+        const epoch = column.value(row, run)
         if (Number.isNaN(epoch)) none(writer)
         else {
           if (!isCsv) writer.quote()
@@ -96,8 +97,8 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
       }
     }
     case 'text':
-      return (writer, row) => {
-        const text = column.value(row)
+      return (writer, row, run) => {
+        const text = column.value(row, run)
         if (text === null) none(writer)
         else {
           writer.text(isCsv ? csvText(text) : JSON.stringify(text))
@@ -105,10 +106,10 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
         }
       }
     case 'word':
-      return isCsv ? (writer, row) => column.write(writer, row) : quoted(column)
+      return isCsv ? (writer, row, run) => column.write(writer, row, run) : quoted(column)
     case 'flag':
-      return (writer, row) => {
-        const flag = column.value(row)
+      return (writer, row, run) => {
+        const flag = column.value(row, run)
         if (flag === null) none(writer)
         else writer.literal(flag ? TRUE : FALSE)
       }
@@ -116,9 +117,9 @@ export function cellOf(column: Column, isCsv: boolean): Cell {
 }
 
 function quoted(column: WordColumn): Cell {
-  return (writer, row) => {
+  return (writer, row, run) => {
     const start = ++writer.at
-    column.write(writer, row)
+    column.write(writer, row, run)
     if (writer.at === start) {
       writer.at--
       writer.null()

@@ -30,8 +30,7 @@ export interface Dataset {
   /** Readings, and rows without a significant height, which only feed series. */
   readonly readings: Segments
   readonly weather: Segments
-  /** Wave spectra; `months` are those of the rows' segments. */
-  readonly spectra: { readonly rows: Segments; readonly months: readonly SpectraMonth[] }
+  readonly spectra: Segments<SpectraMonth>
   /** Empty where an older program built the snapshot. */
   readonly aggregates: Aggregates
   /** 1 for a buoy with a reading in the active window before the snapshot's time. */
@@ -171,7 +170,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     buoyCount: id.length,
     readings: new Segments(readings, indexes.readings),
     weather: new Segments(weather, indexes.weather),
-    spectra: { rows: new Segments(spectra, indexes.spectra), months: spectra },
+    spectra: new Segments(spectra, indexes.spectra),
     aggregates: new Aggregates(id, years),
     active,
     latest,
@@ -189,12 +188,6 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     ordinalOfId: (wanted) => findId(id, wanted),
     ordinalOfSlug: (slug) => catalog.ordinalBySlug.get(slug) ?? -1,
   }
-}
-
-/** Epoch seconds, or −1 for a buoy without readings. */
-export function newestReadingTime(readings: Segments, ordinal: number): number {
-  const count = readings.count(ordinal)
-  return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
 }
 
 /** Ids count from 1 and few are left out, so the first look usually finds one. */

@@ -37,19 +37,19 @@ export function geojsonForm(
       isFirst = true
       writer.text('{"type":"FeatureCollection","features":[')
     },
-    row(writer, row) {
+    row(writer, row, run) {
       if (!isFirst) writer.comma()
       isFirst = false
       writer.literal(FEATURE)
       if (id === null) writer.literal(GEOMETRY)
       else {
         writer.literal(ID)
-        id(writer, row)
+        id(writer, row, run)
         writer.literal(ID_END)
       }
-      geometry(writer, row)
+      geometry(writer, row, run)
       writer.literal(PROPERTIES)
-      properties(writer, row)
+      properties(writer, row, run)
       writer.literal(FEATURE_END)
     },
     end(writer, count) {
@@ -60,11 +60,11 @@ export function geojsonForm(
 
 function geometryCell(place: Place): Cell {
   if (place.kind === 'line') return (writer, row) => writeLine(writer, place.line(row))
-  return (writer, row) => {
+  return (writer, row, run) => {
     writer.literal(POINT)
-    writer.number(place.lng(row))
+    writer.number(place.lng(row, run))
     writer.comma()
-    writer.number(place.lat(row))
+    writer.number(place.lat(row, run))
     writer.literal(POINT_END)
   }
 }

@@ -1,7 +1,8 @@
 /** Parquet files of the columns of a table, handed on row group by row group. Missing values are null. */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { JsonWriter } from './json-writer.ts'
-import type { CodeColumn, Column, Pieces, Run, Table, WordColumn } from './table.ts'
+import type { CodeColumn, Column, Pieces, Table, WordColumn } from './table.ts'
+import type { Run } from '../index/segments.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { entryOf } from '../system/entry-of.ts'
 import { TableRows } from './row-writers.ts'
@@ -18,7 +19,7 @@ interface WrittenColumn {
    * take a tenth of the time.
    */
   readonly statistics: boolean
-  valueAt(row: number): Value
+  valueAt(row: number, run: Run): Value
 }
 
 /** Values of all codes by scale: a new number for each cell takes memory, and a third of the time. */
@@ -46,16 +47,16 @@ function written(column: Column): WrittenColumn {
   switch (column.kind) {
     case 'code': {
       const values = valuesOf(column)
-      return { ...optional('DOUBLE'), valueAt: (row) => values[column.value(row) & 0xffff] }
+      return { ...optional('DOUBLE'), valueAt: (row, run) => values[column.value(row, run) & 0xffff] }
     }
     case 'number':
-      return { ...optional('DOUBLE'), valueAt: (row) => orNull(column.value(row)) }
+      return { ...optional('DOUBLE'), valueAt: (row, run) => orNull(column.value(row, run)) }
     case 'integer': {
       if (column.isLong !== true) {
-        return { ...optional('INT32'), valueAt: (row) => orNull(column.value(row)) }
+        return { ...optional('INT32'), valueAt: (row, run) => orNull(column.value(row, run)) }
       }
-      const valueAt = (row: number): bigint | null => {
-        const value = column.value(row)
+      const valueAt = (row: number, run: Run): bigint | null => {
+        const value = column.value(row, run)
         return Number.isNaN(value) ? null : BigInt(value)
       }
       // Ids of a buoy's readings and their times usually come at equal intervals.
@@ -66,30 +67,30 @@ function written(column: Column): WrittenColumn {
         converted_type: 'TIMESTAMP_MILLIS',
         logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
       } as const
-      const valueAt = (row: number): number | null => orNull(column.value(row) * MS_PER_S)
+      const valueAt = (row: number, run: Run): number | null => orNull(column.value(row, run) * MS_PER_S)
       return { ...optional('INT64', time), encoding: 'DELTA_BINARY_PACKED', valueAt }
     }
     case 'text':
-      return { ...optional('BYTE_ARRAY', text), valueAt: (row) => column.value(row) }
+      return { ...optional('BYTE_ARRAY', text), valueAt: (row, run) => column.value(row, run) }
     case 'word': {
       return { ...optional('BYTE_ARRAY', text), valueAt: wordAt(column) }
     }
     case 'flag':
-      return { ...optional('BOOLEAN'), valueAt: (row) => column.value(row) }
+      return { ...optional('BOOLEAN'), valueAt: (row, run) => column.value(row, run) }
   }
 }
 
 /** Short words are few: their texts are made once, by their bytes as one number. */
 const SHORT_WORD_BYTES = 3
 
-function wordAt(column: WordColumn): (row: number) => string | null {
+function wordAt(column: WordColumn): (row: number, run: Run) => string | null {
   const writer = new JsonWriter(column.width)
   // The writer has room for the word, so it keeps its bytes.
   const bytes = Buffer.from(writer.bytes.buffer)
   const known = new Map<number, string>()
-  return (row) => {
+  return (row, run) => {
     writer.begin()
-    column.write(writer, row)
+    column.write(writer, row, run)
     const { at } = writer
     if (at === 0) return null
     if (at > SHORT_WORD_BYTES) return bytes.toString('latin1', 0, at)
@@ -150,11 +151,12 @@ export class ParquetFile {
     return this.#values[0].length
   }
 
-  /** Takes rows into the row group under way; their cells may change then. */
-  add({ from, step, count }: Run): void {
+  /** Takes rows into the row group under way. */
+  add(run: Run): void {
+    const { from, step, count } = run
     this.#columns.forEach((column, i) => {
       const values = this.#values[i]
-      for (let k = 0, row = from; k < count; k++, row += step) values.push(column.valueAt(row))
+      for (let k = 0, row = from; k < count; k++, row += step) values.push(column.valueAt(row, run))
     })
   }
 

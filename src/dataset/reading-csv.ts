@@ -15,7 +15,7 @@ import {
   writeTime,
 } from './number-text.ts'
 import { READING_ID_FACTOR, roundedEnergy } from './reading-json.ts'
-import type { ReadingCursor } from './reading-table.ts'
+import type { ReadingRun } from './reading-table.ts'
 import type { BulkWriter } from './table.ts'
 
 /** Bytes: more than a line without its beginning and end takes. */
@@ -28,9 +28,8 @@ const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((ind
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
-/** Each line of the month of `cursor` ends with `common`, the CSV that all of them share. */
-export function csvReadings(cursor: ReadingCursor, common: string): BulkWriter {
-  const { id } = cursor
+/** Readings of the buoy `id`. Each line ends with `common`, the CSV that all of them share. */
+export function csvReadings(id: number, common: string): BulkWriter {
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')
   const start = new Literal(String(id))
   // The end takes exactly three words.
@@ -38,8 +37,7 @@ export function csvReadings(cursor: ReadingCursor, common: string): BulkWriter {
   const end = new Literal(`,${common}\r\n`)
   return {
     rowBytes: LINE_BYTES + start.length + end.length,
-    write: (writer, from, step, count) =>
-      writeLines(writer, cursor, { start, uuidEnd, end }, from, step, count),
+    write: (writer, run: ReadingRun) => writeLines(writer, run, { start, uuidEnd, end }),
   }
 }
 
@@ -51,11 +49,8 @@ interface Frame {
 
 function writeLines(
   out: JsonWriter,
-  { month: { time: times, measures } }: ReadingCursor,
+  { month: { time: times, measures }, from: first, step, count }: ReadingRun,
   { start, uuidEnd, end }: Frame,
-  row: number,
-  step: number,
-  count: number,
 ): void {
   const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
   const [heights, heightMask] = [significantHeight.codes, significantHeight.mask]
@@ -69,7 +64,7 @@ function writeLines(
   const [uuid1, uuid2, uuid3] = uuidEnd
   const view = out.view
   let at = out.at
-  for (const stop = row + count * step; row !== stop; row += step) {
+  for (let i = 0, row = first; i < count; i++, row += step) {
     const time = times[row]
     view.setFloat64(at, start1, true)
     view.setFloat64(at + 8, start2, true)
@@ -140,7 +135,7 @@ function writeLines(
       }
     }
     const { words, length } = end
-    for (let i = 0; i < words.length; i++) view.setFloat64(at + i * 8, words[i], true)
+    for (let word = 0; word < words.length; word++) view.setFloat64(at + word * 8, words[word], true)
     at += length
   }
   out.at = at

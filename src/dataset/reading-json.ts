@@ -13,7 +13,7 @@ import {
 } from './number-text.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { JsonWriter } from './json-writer.ts'
-import type { MonthRows } from '../index/segments.ts'
+import type { MonthRow, MonthRows, MonthRun } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
 
 /** Measures under their names on the wire. */
@@ -139,20 +139,11 @@ const ROWS_AT_ONCE = 128
 const rows = new JsonWriter(ROWS_AT_ONCE * READING_BYTES)
 const view = rows.view
 
-/**
- * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
- * comma.
- */
-export function writeReadings(
-  out: JsonWriter,
-  buoyId: number,
-  month: MonthRows,
-  row: number,
-  step: number,
-  count: number,
-): void {
+/** Writes full Readings of one buoy, each followed by a comma. */
+export function writeReadings(out: JsonWriter, buoyId: number, run: MonthRun): void {
+  const { month, from, step, count } = run
   for (let done = 0; done < count; done += ROWS_AT_ONCE) {
-    gatherRows(buoyId, month, row + done * step, step, Math.min(ROWS_AT_ONCE, count - done))
+    gatherRows(buoyId, month, from + done * step, step, Math.min(ROWS_AT_ONCE, count - done))
     out.take(rows.answer())
   }
 }
@@ -258,7 +249,7 @@ function gatherRows(
 }
 
 /** Writes the full Reading of one row: large tables would usually not be in the processor's cache. */
-export function writeReading(out: JsonWriter, buoyId: number, month: MonthRows, row: number): void {
+export function writeReading(out: JsonWriter, buoyId: number, { month, row }: MonthRow): void {
   const { significantHeight, maximumHeight, period, waterTemperature, direction } = month.measures
   // All reads come first, so that their misses overlap.
   const time = month.time[row]
@@ -302,11 +293,11 @@ const EXTRA_LITERALS = new Map(
 const EXTRA_BYTES = 480
 
 /** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
-export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
+export function addExtras(out: JsonWriter, { month, row }: MonthRow, included: number): void {
   out.ensure(EXTRA_BYTES)
   out.at--
   for (const name of extraMeasures(included)) {
-    const { codes, mask } = measures[name]
+    const { codes, mask } = month.measures[name]
     out.literal(EXTRA_LITERALS.get(name)!)
     out.entry(codeTexts(MEASURES[name]), codes[row & mask] & 0xffff)
   }

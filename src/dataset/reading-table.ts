@@ -1,10 +1,10 @@
 /** Readings as columns, under their names on the wire. */
 import { type MeasureName, MEASURES } from '../sea/columns.ts'
-import type { MeasureColumn, MonthRows, Segments } from '../index/segments.ts'
+import type { MeasureColumn, MonthRows, MonthRun } from '../index/segments.ts'
 import { Literal } from './literals.ts'
 import { extraMeasures, READING_ID_FACTOR, waveEnergy, WIRE_NAMES } from './reading-json.ts'
 import { compassIndex, compassPoint } from './number-text.ts'
-import { type CodeColumn, type Column, integer, type Run, type Table, time, word } from './table.ts'
+import { type CodeColumn, type Column, integer, time, word } from './table.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')
 const METRE = new Literal('m')
@@ -14,12 +14,12 @@ const CIRCLE = 36000
 /** Compass points by `compassIndex`: a full turn is north again. */
 const COMPASS = Array.from({ length: 17 }, (_, index) => new Literal(compassPoint((index * 2250) % CIRCLE)))
 
-export interface ReadingCursor {
-  id: number
-  month: MonthRows
+/** What columns of readings read: rows of the buoy with this id. */
+export interface ReadingRun extends MonthRun {
+  readonly id: number
 }
 
-export function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn {
+export function measureColumn(measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
   // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
   let seen: MonthRows | null = null
@@ -30,9 +30,9 @@ export function measureColumn(cursor: ReadingCursor, measure: MeasureName): Code
     unit,
     scale: scale as CodeColumn['scale'],
     signed,
-    value(row) {
-      if (cursor.month !== seen) {
-        seen = cursor.month
+    value(row, { month }: ReadingRun) {
+      if (month !== seen) {
+        seen = month
         column = seen.measures[measure]
       }
       return column.codes[row & column.mask]
@@ -40,95 +40,55 @@ export function measureColumn(cursor: ReadingCursor, measure: MeasureName): Code
   }
 }
 
-export const idColumn = (cursor: ReadingCursor): Column => {
-  const id = integer('id', (row) => cursor.id * READING_ID_FACTOR + cursor.month.time[row])
-  return { ...id, isLong: true }
+export const ID: Column = {
+  ...integer('id', (row, { id, month }: ReadingRun) => id * READING_ID_FACTOR + month.time[row]),
+  isLong: true,
 }
 
-export const timeColumn = (cursor: ReadingCursor): Column => time('time', (row) => cursor.month.time[row])
+export const TIME: Column = time('time', (row, { month }: ReadingRun) => month.time[row])
 
-const uuidColumn = (cursor: ReadingCursor): Column =>
-  word('uuid', UUID_BYTES, (writer, row) => {
-    writer.twelveHex(0, cursor.month.time[row], true)
-    writer.literal(UUID_MIDDLE)
-    writer.twelveHex(0, cursor.id)
-  })
+const UUID = word('uuid', UUID_BYTES, (writer, row, { id, month }: ReadingRun) => {
+  writer.twelveHex(0, month.time[row], true)
+  writer.literal(UUID_MIDDLE)
+  writer.twelveHex(0, id)
+})
 
 const UNIT = word('unit', 1, (writer) => writer.literal(METRE))
 
-function measuredColumns(cursor: ReadingCursor): Column[] {
-  return [
-    measureColumn(cursor, 'significantHeight'),
-    measureColumn(cursor, 'maximumHeight'),
-    measureColumn(cursor, 'period'),
-    timeColumn(cursor),
-    measureColumn(cursor, 'waterTemperature'),
-    measureColumn(cursor, 'direction'),
-  ]
-}
+const COMPASS_POINT = word('direction_compass', COMPASS_BYTES, (writer, row, { month }: ReadingRun) => {
+  const { codes, mask } = month.measures.direction
+  const point = compassIndex(codes[row & mask])
+  if (point < COMPASS.length) writer.literal(COMPASS[point])
+})
 
-function extraColumns(cursor: ReadingCursor, included: number | undefined): Column[] {
-  return extraMeasures(included).map((measure) => measureColumn(cursor, measure))
-}
+const ENERGY = integer(
+  'energy_per_wave',
+  (row, { month }: ReadingRun) => {
+    const { significantHeight, period } = month.measures
+    const seconds = period.codes[row & period.mask]
+    if (seconds === MEASURES.period.missing) return NaN
+    const metres = significantHeight.codes[row & significantHeight.mask]
+    return waveEnergy(metres / MEASURES.significantHeight.scale, seconds / MEASURES.period.scale) ?? NaN
+  },
+  'kJ/m',
+)
 
-/** The full Reading; rows are of the cursor's month. */
-export function readingColumns(cursor: ReadingCursor, included?: number): Column[] {
-  return [
-    idColumn(cursor),
-    uuidColumn(cursor),
-    ...measuredColumns(cursor),
-    word('direction_compass', COMPASS_BYTES, (writer, row) => {
-      const { codes, mask } = cursor.month.measures.direction
-      const point = compassIndex(codes[row & mask])
-      if (point < COMPASS.length) writer.literal(COMPASS[point])
-    }),
-    UNIT,
-    integer(
-      'energy_per_wave',
-      (row) => {
-        const { significantHeight, period } = cursor.month.measures
-        const seconds = period.codes[row & period.mask]
-        if (seconds === MEASURES.period.missing) return NaN
-        const metres = significantHeight.codes[row & significantHeight.mask]
-        return waveEnergy(metres / MEASURES.significantHeight.scale, seconds / MEASURES.period.scale) ?? NaN
-      },
-      'kJ/m',
-    ),
-    ...extraColumns(cursor, included),
-  ]
+const measuredColumns = (): Column[] => [
+  measureColumn('significantHeight'),
+  measureColumn('maximumHeight'),
+  measureColumn('period'),
+  TIME,
+  measureColumn('waterTemperature'),
+  measureColumn('direction'),
+]
+
+/** The full Reading. */
+export function readingColumns(included?: number): Column[] {
+  const extras = extraMeasures(included).map(measureColumn)
+  return [ID, UUID, ...measuredColumns(), COMPASS_POINT, UNIT, ENERGY, ...extras]
 }
 
 /** The subset of a Reading in buoy lists and details. */
-export function readingSubsetColumns(cursor: ReadingCursor, included?: number): Column[] {
-  return [uuidColumn(cursor), ...measuredColumns(cursor), UNIT, ...extraColumns(cursor, included)]
-}
-
-/**
- * `count` rows from `position` on, forwards or backwards in time, month by month; `turnTo` the month makes
- * its cells ready.
- */
-export function monthRuns(
-  readings: Segments,
-  ordinal: number,
-  position: number,
-  count: number,
-  ascending: boolean,
-  turnTo: (month: MonthRows) => void,
-): Table['runs'] {
-  const step = ascending ? 1 : -1
-  const runs: (() => Run)[] = []
-  for (let at = position, left = count; left > 0;) {
-    const segment = readings.segmentOf(ordinal, at)
-    const from = readings.from[segment]
-    const row = from + at - readings.before[segment]
-    const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
-    const month = readings.months[readings.month[segment]]
-    runs.push(() => {
-      turnTo(month)
-      return { from: row, step, count: inSegment }
-    })
-    left -= inSegment
-    at += step * inSegment
-  }
-  return runs
+export function readingSubsetColumns(included?: number): Column[] {
+  return [UUID, ...measuredColumns(), UNIT, ...extraMeasures(included).map(measureColumn)]
 }

@@ -35,7 +35,7 @@ export function* renderFragments(dataset: Dataset): Steps<IndexedFragments> {
     ...items,
     pass: yield* renderPieces(writer, passes.count, (row) => {
       writer.ensure(bytes)
-      pass(writer, row)
+      pass(writer, row, { from: row, step: 1, count: 1 })
     }),
     harbour: yield* texts(tides?.columns.names),
     tideSource: yield* texts(tides?.columns.credits),
@@ -61,7 +61,7 @@ function renderItems(writer: JsonWriter, item: BuoyItem, dataset: Dataset): Step
   const bytes = objectBytes(columns)
   return renderPieces(writer, dataset.buoyCount, (ordinal) => {
     writer.ensure(bytes)
-    object(writer, ordinal)
+    object(writer, ordinal, { from: ordinal, step: 1, count: 1 })
     if (item !== 'nearest') return
     // The distance is the last member.
     writer.at--

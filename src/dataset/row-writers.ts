@@ -1,7 +1,8 @@
 /** How the rows of a table become bytes, row by row: as CSV, NDJSON, JSON objects, and columns of JSON. */
 import type { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
-import type { BulkWriter, Column, JsonList, Pieces, Run, Table } from './table.ts'
+import type { BulkWriter, Column, FlagOf, JsonList, Pieces, Table } from './table.ts'
+import type { Run } from '../index/segments.ts'
 import { type Cell, cellBytes, cellOf, csvText } from './cells.ts'
 
 /** One form of a table; its three functions make room for themselves. */
@@ -10,8 +11,8 @@ export interface RowForm {
   readonly rowBytes: number
   begin(writer: JsonWriter): void
   /** Writes a row, with room for `rowBytes`. */
-  row(writer: JsonWriter, row: number): void
-  /** Writes rows in place of `row`. */
+  row(writer: JsonWriter, row: number, run: Run): void
+  /** Writes runs in place of `row`. */
   readonly bulk?: BulkWriter | null
   /** `count`: rows that were written. */
   end(writer: JsonWriter, count: number): void
@@ -27,16 +28,16 @@ export class TableRows {
     this.#runs = runs
   }
 
-  /** Up to `most` rows, all of one run; null after the last. They have cells until the next call. */
+  /** Up to `most` rows, all of one run; null after the last. They can be read until the next call. */
   take(most: number): Run | null {
     while (this.#rest.count === 0) {
       if (this.#next === this.#runs.length) return null
       this.#rest = this.#runs[this.#next++]()
     }
-    const { from, step, count } = this.#rest
-    const taken = Math.min(most, count)
-    this.#rest = { from: from + taken * step, step, count: count - taken }
-    return { from, step, count: taken }
+    const run = this.#rest
+    const count = Math.min(most, run.count)
+    this.#rest = { ...run, from: run.from + count * run.step, count: run.count - count }
+    return { ...run, count }
   }
 }
 
@@ -59,8 +60,10 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
         }
         const { from, step, count } = run
         writer.ensure(count * rowBytes)
-        if (bulk === null) for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
-        else bulk.write(writer, from, step, count)
+        if (bulk !== null) bulk.write(writer, run)
+        else {
+          for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row, run)
+        }
         written += count
       }
       return false
@@ -92,10 +95,10 @@ export function csvForm(columns: readonly Column[], { units, hasMark }: CsvOptio
       writer.text(line(columns.map((column) => column.name + (isNamed(column) ? ` (${column.unit})` : ''))))
       if (units === '1') writer.text(line(columns.map(({ unit }) => unit)))
     },
-    row(writer: JsonWriter, row: number) {
+    row(writer, row, run) {
       const { at } = writer
       for (let i = 0; i < cells.length; i++) {
-        cells[i](writer, row)
+        cells[i](writer, row, run)
         writer.comma()
       }
       // Programs pass over empty lines.
@@ -135,7 +138,7 @@ interface Part {
   /** `,"name":` */
   readonly start: Literal
   readonly cell: Cell
-  readonly isLeftOut: ((row: number) => boolean) | null
+  readonly isLeftOut: FlagOf | null
 }
 
 interface Member {
@@ -159,14 +162,14 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
     const cell: Cell =
       isAbsent === undefined
         ? inner
-        : (writer, row) => {
-            if (isAbsent(row)) writer.null()
-            else inner(writer, row)
+        : (writer, row, run) => {
+            if (isAbsent(row, run)) writer.null()
+            else inner(writer, row, run)
           }
     // An object of members that are all left out is left out.
     const outs = own.map((member) => member.column.isLeftOut)
-    const isLeftOut = outs.includes(undefined) ? null : (row: number) => outs.every((out) => out!(row))
-    return { start, cell, isLeftOut }
+    const areOut: FlagOf = (row, run) => outs.every((out) => out!(row, run))
+    return { start, cell, isLeftOut: outs.includes(undefined) ? null : areOut }
   })
   return objectOf(parts)
 }
@@ -183,13 +186,13 @@ export function flatObjectCell(columns: readonly Column[]): Cell {
 }
 
 function objectOf(parts: readonly Part[]): Cell {
-  return (writer, row) => {
+  return (writer, row, run) => {
     const first = writer.at
     for (let i = 0; i < parts.length; i++) {
       const { start, cell, isLeftOut } = parts[i]
-      if (isLeftOut !== null && isLeftOut(row)) continue
+      if (isLeftOut !== null && isLeftOut(row, run)) continue
       writer.literal(start)
-      cell(writer, row)
+      cell(writer, row, run)
     }
     // The brace replaces the first member's comma.
     if (writer.at === first) writer.at++
@@ -203,8 +206,8 @@ export function ndjsonForm(table: Table, columns: readonly Column[]): RowForm {
   return {
     rowBytes: objectBytes(columns),
     begin() {},
-    row(writer, row) {
-      object(writer, row)
+    row(writer, row, run) {
+      object(writer, row, run)
       writer.bytes[writer.at++] = LINE_FEED
     },
     end() {},
@@ -221,10 +224,10 @@ export function jsonListForm(table: Table, list: JsonList, columns: readonly Col
       isFirst = true
       writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:${list.isSingle === true ? '' : '['}`)
     },
-    row(writer, row) {
+    row(writer, row, run) {
       if (!isFirst) writer.comma()
       isFirst = false
-      object(writer, row)
+      object(writer, row, run)
     },
     end(writer) {
       writer.text(`${list.isSingle === true ? '' : ']'}${list.after ?? ''}}`)
@@ -253,13 +256,14 @@ function writeCells(writer: JsonWriter, { runs }: Table, column: Column): void {
   const cell = cellOf(column, false)
   const bytes = cellBytes(column) + 1
   let isFirst = true
-  for (const makeReady of runs) {
-    const { from, step, count } = makeReady()
+  for (const workOut of runs) {
+    const run = workOut()
+    const { from, step, count } = run
     writer.ensure(count * bytes)
     for (let i = 0, row = from; i < count; i++, row += step) {
       if (!isFirst) writer.comma()
       isFirst = false
-      cell(writer, row)
+      cell(writer, row, run)
     }
   }
 }

@@ -6,7 +6,8 @@ import { timestampText } from '../sea/time.ts'
 import { spectraAt } from '../snapshot/spectra.ts'
 import type { Dataset } from './dataset.ts'
 import type { JsonWriter } from './json-writer.ts'
-import { type Column, number, time } from './table.ts'
+import { type Column, number, type NumberOf, time } from './table.ts'
+import type { Run } from '../index/segments.ts'
 
 /** A spectrum with its time and that of its reading, epoch seconds; NaN where no reading is near. */
 export interface TimedSpectrum extends Spectrum {
@@ -16,13 +17,10 @@ export interface TimedSpectrum extends Spectrum {
 
 /** The spectrum of a buoy at a position, counted from its oldest one. */
 export function spectrumAt({ spectra, readings }: Dataset, ordinal: number, position: number): TimedSpectrum {
-  const { rows, months } = spectra
-  const segment = rows.segmentOf(ordinal, position)
-  const month = months[rows.month[segment]]
-  const row = rows.from[segment] + position - rows.before[segment]
+  const { month, row } = spectra.rowAt(ordinal, position)
   const at = month.time[row]
   const reading = readings.closestRowWithin(ordinal, at, JOINED_SECONDS)
-  const readingTime = reading < 0 ? NaN : readings.months[readings.month[readings.found]].time[reading]
+  const readingTime = reading === null ? NaN : reading.month.time[reading.row]
   return { ...spectrumOf(spectraAt(month, row), 0), time: at, readingTime }
 }
 
@@ -145,30 +143,34 @@ function writeDirectional(writer: JsonWriter, spectrum: Spectrum): void {
 }
 
 /** The members of `include=spectrum`: the parameters of the newest spectrum of each row's buoy. */
-export function spectrumColumns(dataset: Dataset, ordinalOf: (row: number) => number): Column[] {
+export function spectrumColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
   let sought = -1
   let found: { spectrum: TimedSpectrum; parameters: WaveParameters } | null = null
-  const newest = (row: number): typeof found => {
-    const ordinal = ordinalOf(row)
+  const newest = (row: number, run: Run): typeof found => {
+    const ordinal = ordinalOf(row, run)
     if (ordinal === sought) return found
     sought = ordinal
-    const count = dataset.spectra.rows.count(ordinal)
+    const count = dataset.spectra.count(ordinal)
     if (count === 0) return (found = null)
     const spectrum = spectrumAt(dataset, ordinal, count - 1)
     return (found = { spectrum, parameters: waveParameters(spectrum) })
   }
   return [
-    time('spectrum.time', (row) => newest(row)?.spectrum.time ?? NaN),
-    time('spectrum.reading_time', (row) => newest(row)?.spectrum.readingTime ?? NaN),
+    time('spectrum.time', (row, run) => newest(row, run)?.spectrum.time ?? NaN),
+    time('spectrum.reading_time', (row, run) => newest(row, run)?.spectrum.readingTime ?? NaN),
     ...PARAMETERS.map(({ name, of, unit, decimals }) =>
-      number(`spectrum.${name}`, (row) => rounded(newest(row)?.parameters[of] ?? NaN, decimals, unit), unit),
+      number(
+        `spectrum.${name}`,
+        (row, run) => rounded(newest(row, run)?.parameters[of] ?? NaN, decimals, unit),
+        unit,
+      ),
     ),
   ]
 }
 
 /** The parameters of a buoy's newest spectrum; null where it has none. */
 export function newestSpectrum(dataset: Dataset, ordinal: number): object | null {
-  const count = dataset.spectra.rows.count(ordinal)
+  const count = dataset.spectra.count(ordinal)
   if (count === 0) return null
   const spectrum = spectrumAt(dataset, ordinal, count - 1)
   const parameters = waveParameters(spectrum)

@@ -3,9 +3,11 @@
  * answer's items, a nested one with a dot (`last_reading.time`).
  */
 import type { JsonWriter } from './json-writer.ts'
+import type { Run } from '../index/segments.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import type { Zone } from '../sea/zones.ts'
 
+/** A row is read with its run, which has what the columns of its table need. */
 interface Named {
   readonly name: string
   /** As documented: `m`, `degree`, `UTC` for times; '' where the column has none. */
@@ -13,7 +15,7 @@ interface Named {
   /** Set where JSON has the value outside its list: in `tables` by default, or where `fields` names it. */
   readonly added?: 'tables' | 'fields'
   /** Whether JSON leaves the member out of a row's object; never for the first column. */
-  readonly isLeftOut?: (row: number) => boolean
+  readonly isLeftOut?: FlagOf
 }
 
 /** A measure's code, in `scale` codes per unit: the missing code is that of `sea/columns.ts`. */
@@ -21,7 +23,7 @@ export interface CodeColumn extends Named {
   readonly kind: 'code'
   readonly scale: 1000 | 100 | 10
   readonly signed: boolean
-  value(row: number): number
+  value(row: number, run: Run): number
 }
 
 /** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds; NaN where there is none. */
@@ -31,13 +33,13 @@ export interface NumberColumn extends Named {
   readonly zone?: Zone
   /** Whether whole numbers need more than 32 bits. */
   readonly isLong?: boolean
-  value(row: number): number
+  value(row: number, run: Run): number
 }
 
 /** Text as it came with the data: it may hold anything. */
 export interface TextColumn extends Named {
   readonly kind: 'text'
-  value(row: number): string | null
+  value(row: number, run: Run): string | null
 }
 
 /**
@@ -47,22 +49,19 @@ export interface TextColumn extends Named {
 export interface WordColumn extends Named {
   readonly kind: 'word'
   readonly width: number
-  write(writer: JsonWriter, row: number): void
+  write(writer: JsonWriter, row: number, run: Run): void
 }
 
 export interface FlagColumn extends Named {
   readonly kind: 'flag'
-  value(row: number): boolean | null
+  value(row: number, run: Run): boolean | null
 }
 
 export type Column = CodeColumn | NumberColumn | TextColumn | WordColumn | FlagColumn
 
-/** Rows `from`, `from + step`, …, `count` of them. */
-export interface Run {
-  readonly from: number
-  readonly step: number
-  readonly count: number
-}
+/** Functions of a row and its run, which may ask for a run with more members: a method's type. */
+export type NumberOf = NumberColumn['value']
+export type FlagOf = { test(row: number, run: Run): boolean }['test']
 
 export interface Line {
   readonly lat: readonly number[]
@@ -70,7 +69,7 @@ export interface Line {
 }
 
 export type Place =
-  | { readonly kind: 'point'; lat(row: number): number; lng(row: number): number }
+  | { readonly kind: 'point'; readonly lat: NumberOf; readonly lng: NumberOf }
   | { readonly kind: 'line'; line(row: number): Line }
 
 export interface Paging {
@@ -81,18 +80,18 @@ export interface Paging {
 
 export interface BulkWriter {
   readonly rowBytes: number
-  write(writer: JsonWriter, from: number, step: number, count: number): void
+  write(writer: JsonWriter, run: Run): void
 }
 
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members are together. */
   readonly columns: readonly Column[]
-  /** The rows in runs. A call makes the cells of its run ready, in place of those of another. */
+  /** The rows in runs. A call may work its run out, in place of the one before. */
   readonly runs: readonly (() => Run)[]
   /** What a file of readings says of them: the networks, and who measured, if sources say so. */
   readonly about?: { readonly [key: string]: string }
   /** Nested members that JSON has as one `null`. */
-  readonly absent?: { readonly [member: string]: (row: number) => boolean }
+  readonly absent?: { readonly [member: string]: FlagOf }
   /** Null where rows have no place. */
   readonly place: Place | null
   readonly id?: string
@@ -133,7 +132,6 @@ export function allRows(count: number): Table['runs'] {
 }
 
 // Columns by kind. `unit` is '' where there is none.
-type NumberOf = NumberColumn['value']
 
 export const integer = (name: string, value: NumberOf, unit = ''): NumberColumn => {
   return { kind: 'integer', name, unit, value }
@@ -159,44 +157,43 @@ export function inZone(column: Column, zone: Zone): Column {
   return column.kind === 'time' && !zone.isUtc ? { ...column, zone, unit: zone.name } : column
 }
 
-/** Cells of `rowOf(row)` under another name, empty at −1. One closure for all kinds is 1.3 times slower. */
-export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
+/** Cells of another row, empty where there is none. One closure for all kinds takes 1.3 times as long. */
+export function elsewhere(column: Column, name: string, runOf: RunOf): Column {
   switch (column.kind) {
     case 'code': {
       const missing = column.signed ? MISSING_I16 : MISSING_U16
-      const code = (row: number): number => {
-        const at = rowOf(row)
-        return at === -1 ? missing : column.value(at)
+      const code: NumberOf = (row, run) => {
+        const at = runOf(row, run)
+        return at === null ? missing : column.value(at.from, at)
       }
       return { ...column, name, value: code }
     }
     case 'integer':
-    case 'number': {
-      const value = (row: number): number => {
-        const at = rowOf(row)
-        return at === -1 ? NaN : column.value(at)
+    case 'number':
+    case 'time': {
+      const value: NumberOf = (row, run) => {
+        const at = runOf(row, run)
+        return at === null ? NaN : column.value(at.from, at)
       }
       return { ...column, name, value }
     }
-    case 'time':
-      return time(name, (row) => {
-        const at = rowOf(row)
-        return at === -1 ? NaN : column.value(at)
-      })
     case 'text':
-      return text(name, (row) => {
-        const at = rowOf(row)
-        return at === -1 ? null : column.value(at)
+      return text(name, (row, run) => {
+        const at = runOf(row, run)
+        return at === null ? null : column.value(at.from, at)
       })
     case 'flag':
-      return flag(name, (row) => {
-        const at = rowOf(row)
-        return at === -1 ? null : column.value(at)
+      return flag(name, (row, run) => {
+        const at = runOf(row, run)
+        return at === null ? null : column.value(at.from, at)
       })
     case 'word':
-      return word(name, column.width, (writer, row) => {
-        const at = rowOf(row)
-        if (at !== -1) column.write(writer, at)
+      return word(name, column.width, (writer, row, run) => {
+        const at = runOf(row, run)
+        if (at !== null) column.write(writer, at.from, at)
       })
   }
 }
+
+/** The run of the other row, which is its first. */
+export type RunOf = { find(row: number, run: Run): Run | null }['find']

@@ -2,6 +2,7 @@
 import { TableRows } from '../dataset/row-writers.ts'
 import { csvText } from '../dataset/cells.ts'
 import type { Column, Pieces, Table } from '../dataset/table.ts'
+import type { Run } from '../index/segments.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import { haversineKm } from '../sea/geo.ts'
@@ -25,18 +26,18 @@ interface Series {
 }
 
 /** The number in a cell; null where it is missing. */
-function numberIn(column: Column, row: number): number | null {
+function numberIn(column: Column, row: number, run: Run): number | null {
   if (column.kind === 'code') {
-    const code = column.value(row)
+    const code = column.value(row, run)
     return code === (column.signed ? MISSING_I16 : MISSING_U16) ? null : code / column.scale
   }
   if (column.kind !== 'number' && column.kind !== 'integer') return null
-  const value = column.value(row)
+  const value = column.value(row, run)
   return Number.isNaN(value) ? null : value
 }
 
-function valueIn(column: Column, row: number, { factor }: EdrParameter): number | null {
-  const value = numberIn(column, row)
+function valueIn(column: Column, row: number, run: Run, { factor }: EdrParameter): number | null {
+  const value = numberIn(column, row, run)
   if (value === null || factor === undefined) return value
   return Math.round(value * factor * SPEED_DECIMALS) / SPEED_DECIMALS
 }
@@ -71,9 +72,11 @@ function seriesOf(table: Table, form: EdrForm, slugOf: (id: number) => string): 
   let count = 0
   for (let run = rows.take(Infinity); run !== null; run = rows.take(Infinity)) {
     const { from, step, count: length } = run
-    const key = id?.kind === 'integer' ? id.value(from) : 0
+    const key = id?.kind === 'integer' ? id.value(from, run) : 0
     const [lat, lng] =
-      place?.kind === 'point' ? [place.lat(from), place.lng(from)] : [form.place!.lat, form.place!.lng]
+      place?.kind === 'point'
+        ? [place.lat(from, run), place.lng(from, run)]
+        : [form.place!.lat, form.place!.lng]
     if (!isWithin(form.within, lat, lng)) continue
     count += length * columns.length
     if (count > MOST_VALUES) {
@@ -82,13 +85,13 @@ function seriesOf(table: Table, form: EdrForm, slugOf: (id: number) => string): 
     }
     let series = found.get(key)
     if (series === undefined) {
-      const text = name?.kind === 'text' ? (name.value(from) ?? '') : ''
+      const text = name?.kind === 'text' ? (name.value(from, run) ?? '') : ''
       const buoy = id === undefined ? null : { id: key, name: text, slug: slugOf(key) }
       found.set(key, (series = { buoy, lat, lng, times: [], values: columns.map(() => []) }))
     }
     for (let i = 0, row = from; i < length; i++, row += step) {
-      series.times.push(time.kind === 'time' ? time.value(row) : NaN)
-      columns.forEach((column, at) => series.values[at].push(valueIn(column, row, parameters[at])))
+      series.times.push(time.kind === 'time' ? time.value(row, run) : NaN)
+      columns.forEach((column, at) => series.values[at].push(valueIn(column, row, run, parameters[at])))
     }
   }
   return [...found.values()].filter(
@@ -214,29 +217,30 @@ function* linesOf(all: readonly Series[], { parameters }: EdrForm): Generator<st
 
 /** All buoys, each with the address of its data. */
 function* locationsOf(table: Table, form: EdrForm): Generator<string> {
-  const textOf = (name: string, row: number): string => {
+  const textOf = (name: string, row: number, run: Run): string => {
     const column = table.columns.find((each) => each.name === name)!
-    return column.kind === 'text' ? (column.value(row) ?? '') : ''
+    return column.kind === 'text' ? (column.value(row, run) ?? '') : ''
   }
   const newest = table.columns.find(({ name }) => name === 'last_reading_time')!
   const place = table.place!
   yield '{"type":"FeatureCollection","features":['
   let isFirst = true
-  for (const makeReady of table.runs) {
-    const { from, count } = makeReady()
+  for (const workOut of table.runs) {
+    const run = workOut()
+    const { from, count } = run
     for (let row = from; row < from + count; row++) {
       if (place.kind !== 'point') continue
-      const slug = textOf('slug', row)
-      const time = newest.kind === 'time' ? newest.value(row) : NaN
+      const slug = textOf('slug', row, run)
+      const time = newest.kind === 'time' ? newest.value(row, run) : NaN
       const feature = {
         type: 'Feature',
         id: slug,
-        geometry: { type: 'Point', coordinates: [place.lng(row), place.lat(row)] },
+        geometry: { type: 'Point', coordinates: [place.lng(row, run), place.lat(row, run)] },
         properties: {
-          label: textOf('name', row),
-          name: textOf('name', row),
-          source: textOf('source', row),
-          source_identifier: textOf('source_identifier', row),
+          label: textOf('name', row, run),
+          name: textOf('name', row, run),
+          source: textOf('source', row, run),
+          source_identifier: textOf('source_identifier', row, run),
           datetime: `../${Number.isNaN(time) ? '..' : timestampText(time)}`,
           'parameter-name': form.parameters,
           edrqueryendpoint: addressOf(form, slug),

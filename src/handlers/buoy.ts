@@ -1,6 +1,6 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; adds `country` and `dtz`. */
 import { addExtras, EXTRA_GROUPS, INCLUDES_SPECTRUM, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
-import type { MonthRows, Segments } from '../index/segments.ts'
+import type { MonthRow } from '../index/segments.ts'
 import { type MeasureName, MEASURES, WEATHER_MEASURES } from '../sea/columns.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
@@ -81,38 +81,24 @@ function availableIn(dataset: Dataset, ordinal: number): object {
   return available
 }
 
-interface Newest {
-  readonly measures: MonthRows['measures']
-  readonly row: number
-  readonly time: number
-}
-
-/** The newest row of a buoy; null where it has none. */
-function newestOf(segments: Segments, ordinal: number): Newest | null {
-  const last = segments.first[ordinal + 1] - 1
-  if (last < segments.first[ordinal]) return null
-  const { time, measures } = segments.months[segments.month[last]]
-  const row = segments.to[last] - 1
-  return { measures, row, time: time[row] }
-}
-
 /** The value of a measure in a row; null where it is missing. */
-function valueIn({ measures, row }: Newest, name: MeasureName): number | null {
-  const { codes, mask } = measures[name]
+function valueIn({ month, row }: MonthRow, name: MeasureName): number | null {
+  const { codes, mask } = month.measures[name]
   const code = codes[row & mask]
   return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
 }
 
 /** The newest row of weather of a buoy with readings, where the last of these does not say as much. */
 function lastWeather({ readings, weather }: Dataset, ordinal: number): object | null {
-  const newest = newestOf(weather, ordinal)
-  const reading = newestOf(readings, ordinal)
+  const newest = weather.newestRow(ordinal)
+  const reading = readings.newestRow(ordinal)
   if (newest === null || reading === null) return null
   const adds = (name: MeasureName): boolean =>
     valueIn(newest, name) !== null && valueIn(reading, name) === null
-  if (newest.time < reading.time && !WEATHER_MEASURES.some(adds)) return null
+  const time = newest.month.time[newest.row]
+  if (time < reading.month.time[reading.row] && !WEATHER_MEASURES.some(adds)) return null
   const values = WEATHER_MEASURES.map((name) => [WIRE_NAMES[name], valueIn(newest, name)])
-  return { time: timestampText(newest.time), ...Object.fromEntries(values) }
+  return { time: timestampText(time), ...Object.fromEntries(values) }
 }
 
 /** `data` with what `included` names. */
@@ -121,13 +107,12 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
   const writer = new JsonWriter(TEXT_BYTES)
   fragments.detail.writeTo(writer, ordinal)
   const buoy = JSON.parse(writer.textOf(0, writer.at)) as Detail
-  const count = readings.count(ordinal)
-  if (count > 0) {
-    const segment = readings.segmentOf(ordinal, count - 1)
+  const newest = readings.newestRow(ordinal)
+  if (newest !== null) {
     writer.begin()
     const start = writer.at
     writer.text('{"uuid":null}')
-    addExtras(writer, readings.months[readings.month[segment]], readings.to[segment] - 1, included)
+    addExtras(writer, newest, included)
     const { uuid: _, ...extras } = JSON.parse(writer.textOf(start, writer.at)) as { uuid: null }
     buoy.last_reading = { ...buoy.last_reading, ...extras }
   }

@@ -20,6 +20,7 @@ import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/time-axis.ts'
 import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
+import type { MonthRows } from '../index/segments.ts'
 import type { View } from '../dataset/view.ts'
 import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
@@ -47,12 +48,6 @@ interface HourlySeries {
   /** Null for the tide. */
   readonly forecast: ForecastName | null
   readonly missing: number
-  /** Values at the full hours of the longest range. */
-  readonly hourly: Uint16Array<ArrayBuffer>
-  /** Values by slot of the axis, where there are any: 90 kB at most. */
-  slots: Uint16Array
-  /** Whether the chart under way has any of these values. */
-  has: boolean
 }
 
 /** An array of a chart: its name, its text in `fields`, and where its values come from. */
@@ -77,13 +72,7 @@ function measured(name: string, from: MeasureName, label: string, field: string 
 
 function hourly(name: string, forecast: ForecastName | null, label: string): ChartArray {
   const isTide = forecast === null
-  const from: HourlySeries = {
-    forecast,
-    missing: isTide ? MISSING_I16 & 0xffff : MISSING_U16,
-    hourly: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
-    slots: new Uint16Array(0),
-    has: false,
-  }
+  const from: HourlySeries = { forecast, missing: isTide ? MISSING_I16 & 0xffff : MISSING_U16 }
   const unit = isTide ? 'm' : MEASURES[FORECAST_MEASURES[forecast]].unit
   const texts = isTide ? SIGNED_HUNDREDTHS : HUNDREDTHS
   return { name, label, unit, field: null, from, texts, begin: beginOf(name) }
@@ -163,22 +152,26 @@ export const chart = operation({
     const { writer, identifiedSummary } = view.fragments
     const { include = 0 } = query
     const { arrays, series, fields } = SHAPES[include]
-    layAxis(view, ordinal, start, end, series)
+    const axis = layAxis(view, ordinal, start, end, series)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
     writer.ensure(
       fields.length + STARTS_BYTES + (axis.length + 1) * (TIME_BYTES + arrays.length * VALUE_BYTES),
     )
     writer.literal(fields)
-    writeAxis(view)
-    for (let i = 0; i < arrays.length; i++) {
-      const { from, texts, begin } = arrays[i]
-      writer.literal(begin)
-      if (typeof from === 'string') writeMeasure(view, from, texts)
-      else if (from.has) writer.entries(texts, from.slots, 0, axis.length)
-      else writer.nulls(axis.length)
-      endArray(writer)
+    for (const { month, from, to } of axis.runs) {
+      writeTimes(writer, view.fragments.timeAxis, month?.time ?? axis.hours, from, to)
     }
+    for (const { from, texts, begin } of arrays) {
+      // The comma after the last value goes.
+      if (axis.length > 0) writer.at--
+      writer.literal(begin)
+      const values = typeof from === 'string' ? null : axis.values.get(from)
+      if (typeof from === 'string') writeMeasure(writer, axis, from, texts)
+      else if (values === undefined || values === null) writer.nulls(axis.length)
+      else writer.entries(texts, values.slots, 0, axis.length)
+    }
+    if (axis.length > 0) writer.at--
     writer.literal(END)
   },
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
@@ -206,20 +199,56 @@ function rangeOf(
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 
-/** Stands for the month in a run of hours without readings. */
-const NO_MONTH = -1
+/** Slots `from` to before `to`: of a month's rows, or of hours without a reading, which have no month. */
+interface AxisRun {
+  readonly month: MonthRows | null
+  readonly from: number
+  to: number
+}
 
-/** A chart's time slots. Runs of readings are written straight from the columns. One axis a thread. */
-const axis = {
-  length: 0,
-  /** Each run's month, or `NO_MONTH`, and its rows there, or its indexes in `hours`. */
-  runs: 0,
-  month: [] as number[],
-  from: [] as number[],
-  to: [] as number[],
+/** Values of a series at the full hours of the range, and by slot of the axis: 90 kB at most. */
+interface HourlyValues {
+  readonly hourly: Uint16Array
+  readonly slots: Uint16Array
+  readonly missing: number
+}
+
+/** A chart's time slots. Runs of readings are written straight from the columns. */
+class Axis {
+  length = 0
+  readonly runs: AxisRun[] = []
   /** Times of hours without a reading. */
-  hourCount: 0,
-  hours: new Uint32Array(LONGEST_SECONDS / HOUR + 1),
+  readonly hours: Uint32Array
+  /** Of the series that have any. */
+  readonly values: ReadonlyMap<HourlySeries, HourlyValues>
+  readonly #all: readonly HourlyValues[]
+  #hourCount = 0
+
+  constructor(hours: number, values: ReadonlyMap<HourlySeries, HourlyValues>) {
+    this.hours = new Uint32Array(hours)
+    this.values = values
+    this.#all = [...values.values()]
+  }
+
+  /** Adds slots, to the last run where they follow it. */
+  addRun(month: MonthRows | null, from: number, to: number): void {
+    this.length += to - from
+    const last = this.runs.at(-1)
+    if (last?.month === month && last.to === from) last.to = to
+    else this.runs.push({ month, from, to })
+  }
+
+  /** Adds a slot without a reading where forecast or tide has a value. */
+  addHour(time: number, hour: number): void {
+    if (!this.#all.some(({ hourly, missing }) => hourly[hour] !== missing)) return
+    this.setHour(this.length, hour)
+    this.hours[this.#hourCount] = time
+    this.addRun(null, this.#hourCount, ++this.#hourCount)
+  }
+
+  setHour(slot: number, hour: number): void {
+    for (const { slots, hourly } of this.#all) slots[slot] = hourly[hour]
+  }
 }
 
 function layAxis(
@@ -228,98 +257,45 @@ function layAxis(
   start: number,
   end: number,
   series: readonly HourlySeries[],
-): void {
+): Axis {
   const { readings } = view.dataset
-  const last = readings.positionOf(ordinal, end + 1)
-  let position = readings.positionOf(ordinal, start)
+  const range = readings.between(ordinal, start, end)
   const firstHour = Math.ceil(start / HOUR) * HOUR
   const hoursInRange = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
-  layHours(view, ordinal, firstHour, hoursInRange, series)
-  const hours = series.some(({ has }) => has) ? hoursInRange : 0
-  clearAxis(Math.max(0, last - position) + hours, series)
+  const rows = Math.max(0, range.end - range.first)
+  const values = hourlyValues(view, ordinal, firstHour, hoursInRange, rows, series)
+  const hours = values.size > 0 ? hoursInRange : 0
+  const axis = new Axis(hours, values)
   let hour = 0
   let hourTime = hours === 0 ? Infinity : firstHour
-  let segment = position < last ? readings.segmentOf(ordinal, position) : 0
-  for (; position < last; segment++) {
-    const month = readings.month[segment]
-    const { time } = readings.months[month]
-    let row = readings.from[segment] + position - readings.before[segment]
-    const to = Math.min(readings.to[segment], row + last - position)
-    position += to - row
+  for (const { month, from, count } of readings.runs(ordinal, range.first, range.end)) {
+    const { time } = month
+    const to = from + count
+    let row = from
     while (row < to) {
       while (hourTime < time[row]) {
-        addHour(hourTime, hour++, series)
+        axis.addHour(hourTime, hour++)
         hourTime = hour < hours ? hourTime + HOUR : Infinity
       }
       const first = row
       if (hourTime === Infinity) row = to
       for (; row < to && time[row] <= hourTime; row++) {
         if (time[row] < hourTime) continue
-        setHour(axis.length + row - first, hour++, series)
+        axis.setHour(axis.length + row - first, hour++)
         hourTime = hour < hours ? hourTime + HOUR : Infinity
       }
-      addRun(month, first, row)
+      axis.addRun(month, first, row)
     }
   }
-  for (; hour < hours; hour++) addHour(firstHour + hour * HOUR, hour, series)
+  for (; hour < hours; hour++) axis.addHour(firstHour + hour * HOUR, hour)
+  return axis
 }
 
-/** Empties the axis; a slot will have neither forecast nor tide unless it gets one. */
-function clearAxis(capacity: number, series: readonly HourlySeries[]): void {
-  axis.length = 0
-  axis.runs = 0
-  axis.hourCount = 0
-  for (const each of series) {
-    if (!each.has) continue
-    if (each.slots.length < capacity) each.slots = new Uint16Array(capacity)
-    each.slots.fill(each.missing, 0, capacity)
-  }
-}
-
-/** Adds slots, to the last run where they follow it. */
-function addRun(month: number, from: number, to: number): void {
-  axis.length += to - from
-  const last = axis.runs - 1
-  if (last >= 0 && axis.month[last] === month && axis.to[last] === from) {
-    axis.to[last] = to
-    return
-  }
-  axis.month[axis.runs] = month
-  axis.from[axis.runs] = from
-  axis.to[axis.runs++] = to
-}
-
-/** Adds a slot without a reading where forecast or tide has a value. */
-function addHour(time: number, hour: number, series: readonly HourlySeries[]): void {
-  let hasValue = false
-  for (const { has, hourly, missing } of series) hasValue ||= has && hourly[hour] !== missing
-  if (!hasValue) return
-  setHour(axis.length, hour, series)
-  axis.hours[axis.hourCount] = time
-  addRun(NO_MONTH, axis.hourCount, ++axis.hourCount)
-}
-
-function setHour(slot: number, hour: number, series: readonly HourlySeries[]): void {
-  for (const { has, slots, hourly } of series) {
-    if (has) slots[slot] = hourly[hour]
-  }
-}
-
-function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {
-  for (let run = 0; run < axis.runs; run++) {
-    const month = axis.month[run]
-    const times = month === NO_MONTH ? axis.hours : dataset.readings.months[month].time
-    writeTimes(writer, timeAxis, times, axis.from[run], axis.to[run])
-  }
-  endArray(writer)
-}
-
-function writeMeasure({ dataset, fragments: { writer } }: View, name: MeasureName, table: TextTable): void {
-  for (let run = 0; run < axis.runs; run++) {
-    const month = axis.month[run]
-    const column = month === NO_MONTH ? null : dataset.readings.months[month].measures[name]
-    if (column === null || column.mask === 0) writer.nulls(axis.to[run] - axis.from[run])
-    else writer.entries(table, bitsOf(column.codes), axis.from[run], axis.to[run])
+function writeMeasure(writer: JsonWriter, { runs }: Axis, name: MeasureName, table: TextTable): void {
+  for (const { month, from, to } of runs) {
+    const column = month?.measures[name]
+    if (column === undefined || column.mask === 0) writer.nulls(to - from)
+    else writer.entries(table, bitsOf(column.codes), from, to)
   }
 }
 
@@ -328,28 +304,30 @@ function bitsOf(codes: Codes): Uint16Array {
   return codes instanceof Uint16Array ? codes : new Uint16Array(codes.buffer, codes.byteOffset, codes.length)
 }
 
-/** Removes the comma after the last value. */
-function endArray(writer: JsonWriter): void {
-  if (axis.length > 0) writer.at--
-}
-
-/** The nearest forecast point within 50 km and harbour within 100 km, at `count` full hours from `first`. */
-function layHours(
+/**
+ * Of the nearest forecast point within 50 km and harbour within 100 km: values at `hours` full hours from
+ * `first`, and slots for as many more as there are `rows`, which are empty.
+ */
+function hourlyValues(
   { dataset: { catalog, forecast, tides } }: View,
   ordinal: number,
   first: number,
-  count: number,
+  hours: number,
+  rows: number,
   series: readonly HourlySeries[],
-): void {
+): Map<HourlySeries, HourlyValues> {
   const lat = catalog.lat[ordinal]
   const lng = catalog.lng[ordinal]
   const point = forecast?.nearest(lat, lng) ?? -1
   const harbour = tides?.nearest(lat, lng) ?? -1
+  const values = new Map<HourlySeries, HourlyValues>()
   for (const each of series) {
-    const { forecast: name, hourly } = each
-    each.has = (name === null ? harbour : point) !== -1
-    if (!each.has) continue
-    if (name === null) tides!.hoursInto(harbour, first, count, new Int16Array(hourly.buffer))
-    else forecast!.hoursInto(name, point, first, count, hourly)
+    const { forecast: name, missing } = each
+    if ((name === null ? harbour : point) === -1) continue
+    const hourly = new Uint16Array(hours)
+    if (name === null) tides!.hoursInto(harbour, first, hours, new Int16Array(hourly.buffer))
+    else forecast!.hoursInto(name, point, first, hours, hourly)
+    values.set(each, { hourly, slots: new Uint16Array(rows + hours).fill(missing), missing })
   }
+  return values
 }

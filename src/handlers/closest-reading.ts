@@ -40,21 +40,20 @@ export const closestReading = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset
     const target = day + time
-    const row = readings.closestRow(ordinal, target)
-    const rows = row === -1 ? null : readings.months[readings.month[readings.found]]
-    if (rows === null || Math.abs(rows.time[row] - target) > hours * HOUR) {
+    const closest = readings.closestRowWithin(ordinal, target, hours * HOUR)
+    if (closest === null) {
       throw notFound('No reading lies within tolerance_hours of that time')
     }
     const { writer } = view.fragments
     writer.literal(CLOSEST)
     writer.ensure(READING_BYTES)
-    writeReading(writer, catalog.id[ordinal], rows, row)
-    if (query.include !== undefined) addExtras(writer, rows, row, query.include)
+    writeReading(writer, catalog.id[ordinal], closest)
+    if (query.include !== undefined) addExtras(writer, closest, query.include)
     // One more member goes before the closing brace.
     writer.at--
     writer.ensure(PARAMETERS_BYTES)
     writer.literal(DIFFERENCE)
-    writer.integer(Math.round(Math.abs(rows.time[row] - target) / MINUTE))
+    writer.integer(Math.round(Math.abs(closest.month.time[closest.row] - target) / MINUTE))
     writer.literal(TARGET)
     writer.timestamp(target)
     writer.literal(TOLERANCE)

@@ -5,7 +5,7 @@
 import { FORECAST_MEASURES, MEASURES, MISSING_U16 } from '../sea/columns.ts'
 import { notFound } from '../operation/errors.ts'
 import { directionAt, type Forecast, quantityAt, UNKNOWN_MODEL } from '../index/forecast.ts'
-import type { MonthRows } from '../index/segments.ts'
+import type { MonthRow } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -228,12 +228,11 @@ function writeReading(
     // No reading is later than the snapshot.
     if (time - asOf > seconds) continue
     for (const { ordinal, km } of physical) {
-      const row = readings.closestRowWithin(ordinal, time, seconds)
-      if (row === -1) continue
-      const month = readings.months[readings.month[readings.found]]
-      const found = writeFoundReading(month, fragments, ordinal, row, km)
-      if (hasWeather) addWeather(fragments.writer, month, row)
-      return found
+      const found = readings.closestRowWithin(ordinal, time, seconds)
+      if (found === null) continue
+      const at = writeFoundReading(found, fragments, ordinal, km)
+      if (hasWeather) addExtras(fragments.writer, found, 1 << EXTRA_GROUPS.indexOf('weather'))
+      return at
     }
   }
   fragments.writer.literal(NO_READING)
@@ -242,10 +241,9 @@ function writeReading(
 
 /** Returns the time of the reading. */
 function writeFoundReading(
-  { time, measures }: MonthRows,
+  { month: { time, measures }, row }: MonthRow,
   { writer, idAndName }: OpenedFragments,
   ordinal: number,
-  row: number,
   km: number,
 ): number {
   const { significantHeight, maximumHeight, direction, period } = measures
@@ -271,11 +269,6 @@ function writeFoundReading(
   writer.hundredthsCode(Math.round(km * 100))
   writer.literal(READING_END)
   return time[row]
-}
-
-/** Adds the members to the reading that was written last. */
-function addWeather(writer: JsonWriter, month: MonthRows, row: number): void {
-  addExtras(writer, month, row, 1 << EXTRA_GROUPS.indexOf('weather'))
 }
 
 /** The next extreme decides whether the water rises or falls: at a high or low water its slope is 0. */

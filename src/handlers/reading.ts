@@ -25,13 +25,12 @@ export const getReading = operation({
     const id = catalog.id[ordinal]
     const time = readingTime(readingId, id)
     const { writer, idAndName } = view.fragments
-    const row = time === null ? -1 : readings.rowAt(ordinal, time)
-    if (row === -1) throw notFound('Reading not found')
+    const found = time === null ? null : readings.rowOf(ordinal, time)
+    if (found === null) throw notFound('Reading not found')
     writer.literal(READING)
     writer.ensure(READING_BYTES)
-    const rows = readings.months[readings.month[readings.found]]
-    writeReading(writer, id, rows, row)
-    if (query.include !== undefined) addExtras(writer, rows, row, query.include)
+    writeReading(writer, id, found)
+    if (query.include !== undefined) addExtras(writer, found, query.include)
     writer.ensure(END_BYTES)
     writer.literal(BUOY)
     idAndName.write(ordinal)

@@ -71,13 +71,13 @@ export function rangeOf(
   buoyId: string,
 ): { ordinal: number; first: number; end: number } {
   const ordinal = requireBuoy(view, buoyId)
-  const { rows } = view.dataset.spectra
+  const { spectra } = view.dataset
   const start = query.start_date?.epoch ?? null
   const last = query.end_date === undefined ? null : endOf(query.end_date)
   if (start !== null && last !== null) refuseBackwards(start, last)
-  const count = rows.count(ordinal)
+  const count = spectra.count(ordinal)
   if (start === null && last === null) return { ordinal, first: Math.max(0, count - 1), end: count }
-  return { ordinal, ...rows.between(ordinal, start, last) }
+  return { ordinal, ...spectra.between(ordinal, start, last) }
 }
 
 /** @throws ApiError 404 or 422 */
@@ -93,7 +93,7 @@ export function askedSpectra(view: View, query: Query, buoyId: string): AskedSpe
 
 /** The bands of the newest spectrum of a range, and the positions of all with these bands, ascending. */
 function ofOneSet(
-  { spectra: { rows, months } }: Dataset,
+  { spectra }: Dataset,
   ordinal: number,
   first: number,
   end: number,
@@ -102,18 +102,16 @@ function ofOneSet(
   let bands: Bands | null = null
   let key = ''
   let at = found.length
-  for (let next = end; next > first;) {
-    const segment = rows.segmentOf(ordinal, next - 1)
-    const { sets, set } = months[rows.month[segment]]
-    const shift = rows.from[segment] - rows.before[segment]
-    const from = Math.max(first, rows.before[segment])
-    bands ??= sets[set[next - 1 + shift]]
+  let position = end
+  for (const { month, from, count } of spectra.runs(ordinal, first, end, false)) {
+    const { sets, set } = month
+    bands ??= sets[set[from]]
     key ||= bandsKey(bands)
     const wanted = sets.findIndex((one) => bandsKey(one) === key)
-    for (let position = next - 1; position >= from; position--) {
-      if (set[position + shift] === wanted) found[--at] = position
+    for (let row = from; row > from - count; row--) {
+      position--
+      if (set[row] === wanted) found[--at] = position
     }
-    next = from
   }
   return { bands, positions: found.subarray(at) }
 }

@@ -142,13 +142,10 @@ export interface MeasureRows {
 
 /** A buoy's rows of one measure, segment by segment; months without the measure are left out. */
 export function rowsOf(segments: Segments, ordinal: number, { name }: Measure): MeasureRows[] {
-  const rows: MeasureRows[] = []
-  for (let segment = segments.first[ordinal]; segment < segments.first[ordinal + 1]; segment++) {
-    const { time, measures } = segments.months[segments.month[segment]]
+  return segments.runs(ordinal).flatMap(({ month: { time, measures }, from, count }) => {
     const { codes, mask } = measures[name]
-    if (mask !== 0) rows.push({ time, codes, from: segments.from[segment], to: segments.to[segment] })
-  }
-  return rows
+    return mask === 0 ? [] : { time, codes, from, to: from + count }
+  })
 }
 
 /** Rows of the segments that overlap [start, end): at least as many as a pass over it reads. */

@@ -3,7 +3,7 @@
  * a buoy had a value of each measure first and last.
  */
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { Segments, MonthRows } from './segments.ts'
+import type { MonthRow, MonthRun, Segments } from './segments.ts'
 import type { Steps } from '../system/steps.ts'
 
 export interface Latest {
@@ -32,10 +32,9 @@ export function* latestOf(readings: Segments, source: ArrayLike<number>, sources
   const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)
   for (let ordinal = 0; ordinal < count; ordinal++) {
     if (ordinal % BUOYS_PER_STEP === 0) yield
-    const behind = readings.first[ordinal + 1]
-    if (behind === readings.first[ordinal]) continue
-    const month = readings.months[readings.month[behind - 1]]
-    const row = readings.to[behind - 1] - 1
+    const newest = readings.newestRow(ordinal)
+    if (newest === null) continue
+    const { month, row } = newest
     time[ordinal] = month.time[row]
     for (let i = 0; i < MEASURE_NAMES.length; i++) {
       const { codes, mask } = month.measures[MEASURE_NAMES[i]]
@@ -48,15 +47,12 @@ export function* latestOf(readings: Segments, source: ArrayLike<number>, sources
 
 /** Raises `decimals` to those of the buoy's newest readings. */
 function learnDecimals(readings: Segments, ordinal: number, decimals: Uint8Array): void {
-  let left = READINGS_FOR_DECIMALS
-  for (let at = readings.first[ordinal + 1] - 1; at >= readings.first[ordinal] && left > 0; at--) {
-    const from = Math.max(readings.from[at], readings.to[at] - left)
-    left -= readings.to[at] - from
-    const { measures } = readings.months[readings.month[at]]
+  const count = readings.count(ordinal)
+  for (const run of readings.runs(ordinal, Math.max(0, count - READINGS_FOR_DECIMALS))) {
     for (const [i, name] of MEASURE_NAMES.entries()) {
-      const { codes, mask } = measures[name]
+      const { codes, mask } = run.month.measures[name]
       const { missing, scale } = MEASURES[name]
-      for (let row = from; row < readings.to[at]; row++) {
+      for (let row = run.from; row < run.from + run.count; row++) {
         const code = codes[row & mask]
         if (code === missing) continue
         if (decimals[i] === NO_DECIMALS) decimals[i] = 0
@@ -94,27 +90,21 @@ export function hasMeasure(all: readonly Segments[], ordinal: number, name: Meas
 }
 
 function spanOf(segments: Segments, ordinal: number, name: MeasureName): Span | null {
-  const [begin, behind] = [segments.first[ordinal], segments.first[ordinal + 1]]
-  for (let segment = begin; segment < behind; segment++) {
-    const month = segments.months[segments.month[segment]]
-    const first = rowWith(month, name, segments.from[segment], segments.to[segment], 1)
-    if (first === -1) continue
-    for (let newest = behind - 1; ; newest--) {
-      const later = segments.months[segments.month[newest]]
-      const last = rowWith(later, name, segments.to[newest] - 1, segments.from[newest] - 1, -1)
-      if (last !== -1) return { first: month.time[first], last: later.time[last] }
+  const first = firstWith(segments.runs(ordinal), name)
+  if (first === null) return null
+  const last = firstWith(segments.runs(ordinal, 0, segments.count(ordinal), false), name)!
+  return { first: first.month.time[first.row], last: last.month.time[last.row] }
+}
+
+/** The first row with a value. */
+function firstWith(runs: readonly MonthRun[], name: MeasureName): MonthRow | null {
+  const { missing } = MEASURES[name]
+  for (const { month, from, step, count } of runs) {
+    const { codes, mask } = month.measures[name]
+    if (mask === 0) continue
+    for (let i = 0, row = from; i < count; i++, row += step) {
+      if (codes[row] !== missing) return { month, row }
     }
   }
   return null
-}
-
-/** The first row with a value on the way from `from` to before `to`, or −1. */
-function rowWith({ measures }: MonthRows, name: MeasureName, from: number, to: number, step: 1 | -1): number {
-  const { codes, mask } = measures[name]
-  if (mask === 0) return -1
-  const { missing } = MEASURES[name]
-  for (let row = from; row !== to; row += step) {
-    if (codes[row] !== missing) return row
-  }
-  return -1
 }

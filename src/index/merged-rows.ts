@@ -1,14 +1,8 @@
 /** A buoy's readings and its weather rows as one sequence in order of time. */
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn } from '../sea/row-batch.ts'
-import { type MeasureColumn, type MonthRows, Segments } from './segments.ts'
-
-/** Rows from `from` to before `to` of a month, all of one buoy. */
-interface Stretch {
-  readonly rows: MonthRows
-  readonly from: number
-  readonly to: number
-}
+import { entryOf } from '../system/entry-of.ts'
+import { type MeasureColumn, type MonthRows, type MonthRun, Segments } from './segments.ts'
 
 /**
  * A month of one buoy, which is put together when it is first read: most requests read a few of many months.
@@ -18,35 +12,35 @@ class MergedMonth implements MonthRows {
   readonly month: number
   readonly buoys = new Uint32Array(0)
   readonly start = new Uint32Array(1)
-  readonly #stretches: readonly Stretch[]
+  readonly #runs: readonly MonthRun[]
   #merged: Pick<MonthRows, 'time' | 'measures'> | null = null
 
-  constructor(month: number, stretches: readonly Stretch[]) {
+  constructor(month: number, runs: readonly MonthRun[]) {
     this.month = month
-    this.#stretches = stretches
+    this.#runs = runs
   }
 
   get time(): Uint32Array {
-    return (this.#merged ??= merge(this.#stretches)).time
+    return (this.#merged ??= merge(this.#runs)).time
   }
 
   get measures(): MonthRows['measures'] {
-    return (this.#merged ??= merge(this.#stretches)).measures
+    return (this.#merged ??= merge(this.#runs)).measures
   }
 }
 
 /** No two rows of a buoy have one time. */
-function merge(stretches: readonly Stretch[]): Pick<MonthRows, 'time' | 'measures'> {
-  const places = stretches.flatMap(({ rows, from, to }) =>
-    Array.from({ length: to - from }, (_, i) => ({ rows, row: from + i, time: rows.time[from + i] })),
+function merge(runs: readonly MonthRun[]): Pick<MonthRows, 'time' | 'measures'> {
+  const places = runs.flatMap(({ month, from, count }) =>
+    Array.from({ length: count }, (_, i) => ({ month, row: from + i, time: month.time[from + i] })),
   )
   places.sort((a, b) => a.time - b.time)
   const measure = (name: MeasureName): MeasureColumn => {
-    const [{ rows }] = stretches
-    if (stretches.every((stretch) => stretch.rows.measures[name].mask === 0)) return rows.measures[name]
+    const [{ month }] = runs
+    if (runs.every((run) => run.month.measures[name].mask === 0)) return month.measures[name]
     const codes = missingColumn(MEASURES[name], places.length)
     places.forEach((place, i) => {
-      const { codes: all, mask } = place.rows.measures[name]
+      const { codes: all, mask } = place.month.measures[name]
       codes[i] = all[place.row & mask]
     })
     return { codes, mask: -1 }
@@ -59,21 +53,17 @@ function merge(stretches: readonly Stretch[]): Pick<MonthRows, 'time' | 'measure
 
 /** The rows of `all`, readings and weather, of one buoy; other buoys have none. */
 export function mergedRows(all: readonly Segments[], ordinal: number): Segments {
-  const byMonth = new Map<number, Stretch[]>()
-  for (const segments of all) {
-    for (let i = segments.first[ordinal]; i < segments.first[ordinal + 1]; i++) {
-      const rows = segments.months[segments.month[i]]
-      const stretch = { rows, from: segments.from[i], to: segments.to[i] }
-      byMonth.set(rows.month, [...(byMonth.get(rows.month) ?? []), stretch])
-    }
+  const byMonth = new Map<number, MonthRun[]>()
+  for (const run of all.flatMap((segments) => segments.runs(ordinal))) {
+    entryOf(byMonth, run.month.month, () => []).push(run)
   }
   const months = [...byMonth].sort(([a], [b]) => a - b)
-  const lengths = months.map(([, stretches]) => stretches.reduce((sum, { from, to }) => sum + to - from, 0))
-  const endsOf = (pick: (...times: number[]) => number, at: (stretch: Stretch) => number): Uint32Array =>
-    Uint32Array.from(months, ([, stretches]) => pick(...stretches.map((each) => each.rows.time[at(each)])))
+  const lengths = months.map(([, runs]) => runs.reduce((sum, { count }) => sum + count, 0))
+  const endsOf = (pick: (...times: number[]) => number, rowOf: (run: MonthRun) => number): Uint32Array =>
+    Uint32Array.from(months, ([, runs]) => pick(...runs.map((run) => run.month.time[rowOf(run)])))
   let before = 0
   return new Segments(
-    months.map(([month, stretches]) => new MergedMonth(month, stretches)),
+    months.map(([month, runs]) => new MergedMonth(month, runs)),
     {
       first: all[0].first.map((_, i) => (i <= ordinal ? 0 : months.length)),
       month: Uint16Array.from(months, (_, i) => i),
@@ -81,7 +71,7 @@ export function mergedRows(all: readonly Segments[], ordinal: number): Segments 
       to: Uint32Array.from(lengths),
       before: Uint32Array.from(lengths, (length) => (before += length) - length),
       oldest: endsOf(Math.min, ({ from }) => from),
-      newest: endsOf(Math.max, ({ to }) => to - 1),
+      newest: endsOf(Math.max, ({ from, count }) => from + count - 1),
     },
   )
 }

@@ -36,10 +36,25 @@ export interface SegmentColumns {
   readonly newest: Uint32Array
 }
 
-export class Segments implements SegmentColumns {
-  static #made = 0
-  readonly serial = Segments.#made++
-  readonly months: readonly MonthRows[]
+/** Rows `from`, `from + step`, …, `count` of them. */
+export interface Run {
+  readonly from: number
+  readonly step: number
+  readonly count: number
+}
+
+/** A run of one buoy's rows in a month; `step` is 1 or −1. */
+export interface MonthRun<Month = MonthRows> extends Run {
+  readonly month: Month
+}
+
+export interface MonthRow<Month = MonthRows> {
+  readonly month: Month
+  readonly row: number
+}
+
+export class Segments<Month extends MonthRows = MonthRows> implements SegmentColumns {
+  readonly months: readonly Month[]
   readonly first: Uint32Array
   readonly month: Uint16Array
   readonly from: Uint32Array
@@ -50,11 +65,9 @@ export class Segments implements SegmentColumns {
 
   /** Gives the reads of `#touchedRowFrom` a use: V8 would drop them. */
   touched = 0
-  /** The segment of the row that `rowAt` or `closestRow` found last. */
-  found = 0
 
   /** `columns` as `segmentColumns` made them of the same months. */
-  constructor(months: readonly MonthRows[], columns: SegmentColumns) {
+  constructor(months: readonly Month[], columns: SegmentColumns) {
     this.months = months
     this.first = columns.first
     this.month = columns.month
@@ -71,13 +84,46 @@ export class Segments implements SegmentColumns {
   }
 
   /** The segment of the buoy's row at `position`, 0 ≤ position < count. */
-  segmentOf(ordinal: number, position: number): number {
+  #segmentOf(ordinal: number, position: number): number {
     return lowerBound(this.before, position + 1, this.first[ordinal], this.first[ordinal + 1]) - 1
   }
 
+  /** The buoy's row at `position`, 0 ≤ position < count. */
+  rowAt(ordinal: number, position: number): MonthRow<Month> {
+    const segment = this.#segmentOf(ordinal, position)
+    return this.#row(segment, this.from[segment] + position - this.before[segment])
+  }
+
   timeAt(ordinal: number, position: number): number {
-    const segment = this.segmentOf(ordinal, position)
-    return this.months[this.month[segment]].time[this.from[segment] + position - this.before[segment]]
+    const { month, row } = this.rowAt(ordinal, position)
+    return month.time[row]
+  }
+
+  newestRow(ordinal: number): MonthRow<Month> | null {
+    const behind = this.first[ordinal + 1]
+    return behind === this.first[ordinal] ? null : this.#lastRow(behind - 1)
+  }
+
+  /** Epoch seconds; −1 for a buoy without rows. */
+  newestTime(ordinal: number): number {
+    const behind = this.first[ordinal + 1]
+    return behind === this.first[ordinal] ? -1 : this.newest[behind - 1]
+  }
+
+  /** The buoy's rows at the positions [first, end), month by month, forwards or backwards in time. */
+  runs(ordinal: number, first = 0, end = this.count(ordinal), isAscending = true): MonthRun<Month>[] {
+    const runs: MonthRun<Month>[] = []
+    if (first >= end) return runs
+    const step = isAscending ? 1 : -1
+    let segment = this.#segmentOf(ordinal, isAscending ? first : end - 1)
+    for (let left = end - first; left > 0; segment += step) {
+      const low = this.from[segment] + Math.max(0, first - this.before[segment])
+      const high = Math.min(this.to[segment], this.from[segment] + end - this.before[segment])
+      const month = this.months[this.month[segment]]
+      runs.push({ month, from: isAscending ? low : high - 1, step, count: high - low })
+      left -= high - low
+    }
+    return runs
   }
 
   /** Number of the buoy's rows older than `time`: the position of the first that is not. */
@@ -99,42 +145,45 @@ export class Segments implements SegmentColumns {
     }
   }
 
-  /** The row of exactly `time` in the month of `found`, or −1. */
-  rowAt(ordinal: number, time: number): number {
+  /** The row of exactly `time`. */
+  rowOf(ordinal: number, time: number): MonthRow<Month> | null {
     const segment = this.#segmentFrom(ordinal, time)
-    if (segment === this.first[ordinal + 1]) return -1
-    this.found = segment
-    const row = this.#touchedRowFrom(segment, time)
-    return this.months[this.month[segment]].time[row] === time ? row : -1
+    if (segment === this.first[ordinal + 1]) return null
+    const found = this.#row(segment, this.#touchedRowFrom(segment, time))
+    return found.month.time[found.row] === time ? found : null
   }
 
-  /** The row closest in time, the earlier on a tie, in the month of `found`; −1 when the buoy has none. */
-  closestRow(ordinal: number, time: number): number {
+  /** The row closest in time, the earlier on a tie; null when the buoy has none. */
+  closestRow(ordinal: number, time: number): MonthRow<Month> | null {
     const segment = this.#segmentFrom(ordinal, time)
     const first = this.first[ordinal]
-    if (segment === this.first[ordinal + 1]) return segment === first ? -1 : this.#lastRow(segment - 1)
+    if (segment === this.first[ordinal + 1]) return segment === first ? null : this.#lastRow(segment - 1)
     const row = this.#touchedRowFrom(segment, time)
-    this.found = segment
     const times = this.months[this.month[segment]].time
     const after = times[row] - time
-    if (row !== this.from[segment]) return time - times[row - 1] <= after ? row - 1 : row
-    return segment === first || time - this.newest[segment - 1] > after ? row : this.#lastRow(segment - 1)
+    if (row === this.from[segment] && segment !== first && time - this.newest[segment - 1] <= after) {
+      return this.#lastRow(segment - 1)
+    }
+    const isBefore = row !== this.from[segment] && time - times[row - 1] <= after
+    return this.#row(segment, isBefore ? row - 1 : row)
   }
 
-  /** As `closestRow`, but −1 beyond `reach` seconds, usually without reading the rows. */
-  closestRowWithin(ordinal: number, time: number, reach: number): number {
+  /** As `closestRow`, but null beyond `reach` seconds, usually without reading the rows. */
+  closestRowWithin(ordinal: number, time: number, reach: number): MonthRow<Month> | null {
     const segment = this.#segmentFrom(ordinal, time)
     const isNear =
       (segment !== this.first[ordinal] && time - this.newest[segment - 1] <= reach) ||
       (segment !== this.first[ordinal + 1] && this.oldest[segment] - time <= reach)
-    if (!isNear) return -1
-    const row = this.closestRow(ordinal, time)
-    return Math.abs(this.months[this.month[this.found]].time[row] - time) <= reach ? row : -1
+    const found = isNear ? this.closestRow(ordinal, time) : null
+    return found !== null && Math.abs(found.month.time[found.row] - time) <= reach ? found : null
   }
 
-  #lastRow(segment: number): number {
-    this.found = segment
-    return this.to[segment] - 1
+  #row(segment: number, row: number): MonthRow<Month> {
+    return { month: this.months[this.month[segment]], row }
+  }
+
+  #lastRow(segment: number): MonthRow<Month> {
+    return this.#row(segment, this.to[segment] - 1)
   }
 
   /** As `#rowFrom`, but reads values where `time` is likely: cache misses of row and search overlap. */

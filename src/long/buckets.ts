@@ -7,7 +7,7 @@ import {
   Samples,
   type Stretches,
 } from '../index/buckets.ts'
-import type { Segments } from '../index/segments.ts'
+import type { Run, Segments } from '../index/segments.ts'
 import { type Aggregation, isDirection, NO_VALUE } from '../index/statistics.ts'
 import { extraMeasures, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { type Column, flag, integer, number, time, word } from '../dataset/table.ts'
@@ -42,6 +42,10 @@ export interface BucketSpan extends Span {
   /** By row: the first stretch of its bucket, and its readings. */
   readonly stretch: Uint32Array
   readonly counts: Uint32Array
+}
+
+export interface BucketRun extends Run {
+  readonly span: BucketSpan
 }
 
 export interface BucketsAsked {
@@ -121,46 +125,43 @@ const LABEL_LENGTHS: { readonly [bucket in RangeBucket]: number } = {
 }
 
 /** What the zone's clock shows at the begin of a bucket, as its label, and whether the range cuts it. */
-function clockColumns(cursor: { readonly span: BucketSpan }, { bucket, cut }: BucketsAsked): Column[] {
-  const isPartial = (row: number): boolean => {
-    const { stretches, stretch } = cursor.span
+function clockColumns({ bucket, cut }: BucketsAsked): Column[] {
+  const isPartial = (row: number, { span: { stretches, stretch } }: BucketRun): boolean => {
     const last = lastStretch(stretches.local, stretch[row])
     return stretches.from[stretch[row]] < cut.start || stretches.until[last] - 1 > cut.end
   }
   const length = LABEL_LENGTHS[bucket]
   return [
-    word('label', length, (writer, row) => {
-      const { stretches, stretch } = cursor.span
+    word('label', length, (writer, row, { span: { stretches, stretch } }: BucketRun) => {
       writer.text(timestampText(stretches.local[stretch[row]]).replace('T', ' ').slice(0, length))
     }),
-    { ...flag('partial', isPartial), isLeftOut: (row) => !isPartial(row) },
+    { ...flag('partial', isPartial), isLeftOut: (row, run: BucketRun) => !isPartial(row, run) },
   ]
 }
 
-/** Columns of the buckets of `cursor`; values are worked out at their first reading. */
+/** Columns of buckets; values are worked out at their first reading. */
 export function bucketColumns(
   readings: Segments,
-  cursor: { readonly span: BucketSpan },
   asked: BucketsAsked,
   included: number | undefined,
 ): Column[] {
   const measured = (name: MeasureName): Column => {
     const measure: Measure = MEASURES[name]
     const perUnit = isDirection(measure) ? 1 : 100
-    let of: BucketSpan | null = null
+    let worked: BucketSpan | null = null
     let values: Int32Array = new Int32Array(0)
-    const value = (row: number): number => {
-      if (cursor.span !== of) values = statisticsOf(readings, (of = cursor.span), asked, measure)
+    const value = (row: number, { span }: BucketRun): number => {
+      if (span !== worked) values = statisticsOf(readings, (worked = span), asked, measure)
       const found = values[row]
       return found === NO_VALUE ? NaN : found / perUnit
     }
     return number(WIRE_NAMES[name], value, measure.unit)
   }
   return [
-    time('time', (row) => cursor.span.stretches.from[cursor.span.stretch[row]]),
-    ...(asked.zone === null ? [] : clockColumns(cursor, asked)),
+    time('time', (row, { span }: BucketRun) => span.stretches.from[span.stretch[row]]),
+    ...(asked.zone === null ? [] : clockColumns(asked)),
     ...[...USUAL, ...extraMeasures(included)].map(measured),
-    integer('sample_count', (row) => cursor.span.counts[row]),
+    integer('sample_count', (row, { span }: BucketRun) => span.counts[row]),
   ]
 }
 

@@ -19,7 +19,7 @@ import {
   REMOVED,
 } from '../snapshot/row-changes.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { addExtras, READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
+import { addExtras, READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 
@@ -119,10 +119,8 @@ function writeSpan(
     const separator = next === page.from ? '' : ','
     writer.text(`${separator}{"buoy_id":${id},"change":"${wordOf(kind)}","reading":`)
     const [rows] = kind === REMOVED ? a : b
-    writeReadings(writer, id, rows!, row, 1, 1)
-    // The comma after the last reading goes.
-    writer.at--
-    if (included > 0) addExtras(writer, rows!, row, included)
+    writeReading(writer, id, { month: rows!, row })
+    if (included > 0) addExtras(writer, { month: rows!, row }, included)
     writer.text('}')
     return ++next < end
   })

@@ -465,10 +465,9 @@ function thresholdOf({ code, length, measure }: Samples, text: string): number |
 
 /** Peak period, or else the period, and direction of the reading at a time. */
 function wavesAt({ readings }: Dataset, ordinal: number, time: number): JsonRecord {
-  const row = readings.rowAt(ordinal, time)
-  const { measures } = readings.months[readings.month[readings.found]]
+  const { month, row } = readings.rowOf(ordinal, time)!
   const valueOf = (name: 'peakPeriod' | 'period' | 'direction'): number | null => {
-    const { codes, mask } = measures[name]
+    const { codes, mask } = month.measures[name]
     const code = codes[row & mask]
     return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
   }

@@ -11,13 +11,20 @@ import { refused } from '../operation/errors.ts'
 import { rangeBetween, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 import { csvReadings } from '../dataset/reading-csv.ts'
-import { monthRuns, readingColumns } from '../dataset/reading-table.ts'
+import { readingColumns, type ReadingRun } from '../dataset/reading-table.ts'
 import { type Column, inZone, type Table } from '../dataset/table.ts'
 import { dateText, DAY, timestampText } from '../sea/time.ts'
 import { lastOf, UTC, zone, type Zone } from '../sea/zones.ts'
-import { bucketColumns, type BucketsAsked, type BucketSpan, bucketSpans, type Span } from './buckets.ts'
+import {
+  bucketColumns,
+  type BucketRun,
+  type BucketsAsked,
+  type BucketSpan,
+  bucketSpans,
+  type Span,
+} from './buckets.ts'
 import { mergedRows } from '../index/merged-rows.ts'
-import type { Segments } from '../index/segments.ts'
+import type { Run, Segments } from '../index/segments.ts'
 import type { MakeRequest } from './maker.ts'
 
 type Query = QueryOf<typeof bucketParameters> & {
@@ -31,7 +38,11 @@ interface Range extends Pick<BucketsAsked, 'start' | 'end' | 'cut' | 'zone'> {
   readonly spans: readonly Span[]
 }
 
-/** The requested rows, those of `readings`, and the cursor at which columns of readings read. */
+interface BuoyRun extends Run {
+  readonly ordinal: number
+}
+
+/** The requested rows, those of `readings`, and their columns. */
 function rowsOf(
   dataset: Dataset,
   readings: Segments,
@@ -44,42 +55,28 @@ function rowsOf(
   const { bucket, aggregation, include } = query
   const isAscending = query.order === 'asc'
   const asked = bucket === undefined ? null : { ...range, bucket, aggregation }
-  const spans: readonly Span[] = asked === null ? range.spans : bucketSpans(readings, range.spans, asked)
+  const spans: readonly (Span | BucketSpan)[] =
+    asked === null ? range.spans : bucketSpans(readings, range.spans, asked)
   const count = spans.reduce((sum, { first, end }) => sum + end - first, 0)
   const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
   const page = pageOf(spans, from, to, isAscending)
   const ordinals = page.map(({ ordinal }) => ordinal)
-  const [ordinal = 0] = ordinals
-  const cursor = {
-    ordinal,
-    id: catalog.id[ordinal],
-    month: readings.months[0],
-    span: page[0] as BucketSpan,
-  }
-  const runs = page.flatMap((span): Table['runs'] => {
+  const runs = page.flatMap((span): (() => BuoyRun & (ReadingRun | BucketRun))[] => {
     const { ordinal, first, end } = span
-    const [row, step] = isAscending ? [first, 1] : [end - 1, -1]
-    const id = catalog.id[ordinal]
-    if (asked === null) {
-      return monthRuns(readings, ordinal, row, end - first, isAscending, (month) => {
-        Object.assign(cursor, { ordinal, id, month })
-      })
+    if (!('stretches' in span)) {
+      const id = catalog.id[ordinal]
+      return readings.runs(ordinal, first, end, isAscending).map((run) => () => ({ ...run, id, ordinal }))
     }
-    return [
-      () => {
-        Object.assign(cursor, { ordinal, id, span })
-        return { from: row, step, count: end - first }
-      },
-    ]
+    const [row, step] = isAscending ? [first, 1] : [end - 1, -1]
+    return [() => ({ from: row, step, count: end - first, ordinal, span })]
   })
-  const columns =
-    asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include)
+  const ordinalOf = (_row: number, { ordinal }: BuoyRun): number => ordinal
+  const columns = asked === null ? readingColumns(include) : bucketColumns(readings, asked, include)
   const { zone: clock } = range
   return {
-    cursor,
     ordinals,
     columns: clock === null ? columns : columns.map((column) => inZone(column, clock)),
-    beside: buoyBeside(dataset, () => cursor.ordinal, false),
+    beside: buoyBeside(dataset, ordinalOf, false),
     list: {
       key: asked === null ? 'readings' : 'buckets',
       before: clock === null ? '' : `"timezone":${JSON.stringify(clock.name)},`,
@@ -88,7 +85,7 @@ function rowsOf(
     table: {
       runs,
       about: readingsAbout(dataset, ordinals),
-      place: buoyPlace(dataset, () => cursor.ordinal),
+      place: buoyPlace(dataset, ordinalOf),
       ...(asked === null && { id: 'id' }),
       ...(paging && { paging }),
       total: count,
@@ -126,7 +123,7 @@ export function readingsTable({
   const range = { spans, start: oldest ?? 0, end: newest ?? 0, cut, zone: clock }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const made = rowsOf(dataset, rows, query, range, isWhole, perPage)
-  const { cursor, columns, beside, table } = made
+  const { columns, beside, table } = made
   const list = hasWeather ? { ...made.list, ...ALL_ROWS } : made.list
   const { lat, lng, id, names } = catalog
   const common = [lat[ordinal], lng[ordinal], id[ordinal], csvText(names[ordinal])].join()
@@ -139,7 +136,7 @@ export function readingsTable({
     ...(query.include === undefined &&
       query.bucket === undefined &&
       clock === null &&
-      !hasWeather && { bulk: csvReadings(cursor, common) }),
+      !hasWeather && { bulk: csvReadings(id[ordinal], common) }),
     about: { buoy: catalog.slugs[ordinal], ...table.about },
     name: [catalog.slugs[ordinal], list.key, ...datesOf([oldest, newest], clock)].join('_'),
     list: {
@@ -243,7 +240,8 @@ function pageOf<S extends Span>(spans: readonly S[], from: number, to: number, i
 function buoysText({ catalog }: Dataset, ordinals: readonly number[]): string {
   const { id, name, slug, lat, lng, source } = catalogMembers(catalog, (ordinal) => ordinal)
   const columns = [id(), name(), slug(), lat(), lng(), source()]
+  const run = { from: 0, step: 1, count: catalog.id.length }
   return JSON.stringify(
-    ordinals.map((i) => Object.fromEntries(columns.map((column) => [column.name, column.value(i)]))),
+    ordinals.map((i) => Object.fromEntries(columns.map((column) => [column.name, column.value(i, run)]))),
   )
 }

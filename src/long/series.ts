@@ -1,5 +1,6 @@
 /** Seasonal series as a table. */
-import { Series } from '../index/seasons.ts'
+import { Series, type SeriesYear } from '../index/seasons.ts'
+import type { Run } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../dataset/buoy-table.ts'
 import { type Column, flag, integer, number, type Table, word } from '../dataset/table.ts'
@@ -10,13 +11,15 @@ import type { MakeRequest } from './maker.ts'
 const MOMENT_BYTES = 27
 const LABEL_BYTES = 16
 
+type SeasonRun = Run & SeriesYear
+
 /** A row for each point of each season. */
 export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof parameters>): Table {
   const { ordinal, asked, rows } = askedOf(view, query, buoyId)
   const { catalog } = view.dataset
   const { zone: clock, measure, bucket, startYear, endYear } = asked
   const circular = isDirection(measure)
-  const season = { year: 0, complete: false, series: new Series(asked, rows) }
+  const series = new Series(asked, rows)
   const moment = (name: string, at: (point: number) => number): Column =>
     word(name, MOMENT_BYTES, (writer, point) => {
       const epoch = at(point)
@@ -28,31 +31,30 @@ export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof 
     })
   return {
     columns: [
-      integer('year', () => season.year),
-      flag('complete', () => season.complete),
-      integer('bucket_index', (point) => season.series.bucket(point).ordinal),
+      integer('year', (_point, { year }: SeasonRun) => year),
+      flag('complete', (_point, { complete }: SeasonRun) => complete),
+      integer('bucket_index', (point) => series.bucket(point).ordinal),
       word('label', LABEL_BYTES, (writer, point) => {
-        const { start } = season.series.bucket(point)
+        const { start } = series.bucket(point)
         writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
       }),
-      moment('bucket_start', (point) => season.series.bucket(point).start),
-      moment('bucket_end', (point) => season.series.bucket(point).end),
+      moment('bucket_start', (point) => series.bucket(point).start),
+      moment('bucket_end', (point) => series.bucket(point).end),
       number(
         'value',
         (point) => {
-          const value = season.series.value[point]
+          const value = series.value[point]
           if (value === NO_VALUE) return NaN
           return circular ? value : value / 100
         },
         measure.unit,
       ),
-      integer('sample_count', (point) => season.series.count[point]),
+      integer('sample_count', (point) => series.count[point]),
       ...buoyBeside(view.dataset, () => ordinal, true),
     ],
-    runs: Array.from({ length: endYear - startYear + 1 }, (_, i) => () => {
-      season.year = startYear + i
-      season.complete = season.series.season(season.year).complete
-      return { from: 0, step: 1, count: season.series.length }
+    runs: Array.from({ length: endYear - startYear + 1 }, (_, i) => (): SeasonRun => {
+      const season = series.season(startYear + i)
+      return { from: 0, step: 1, count: series.length, ...season }
     }),
     place: null,
     total: null,

@@ -12,6 +12,7 @@ import {
   rangeOf,
   writeOne,
 } from '../handlers/spectra.ts'
+import type { Run } from '../index/segments.ts'
 import { refused } from '../operation/errors.ts'
 import { type LongJson, tablePage, writePaging } from '../operation/operation.ts'
 import type { MakeRequest } from './maker.ts'
@@ -41,6 +42,11 @@ export function spectraOf({ view, query, path: [buoyId] }: Request): LongJson {
   }
 }
 
+/** The bands of a spectrum. */
+interface SpectrumRun extends Run {
+  readonly spectrum: TimedSpectrum
+}
+
 /**
  * A row for each band of each spectrum of the range, or of its page, whatever the bands of each. @throws
  * ApiError 422
@@ -57,26 +63,25 @@ export function spectraTable({ view, query, path: [buoyId], isWhole }: Request):
   const positions = Array.from({ length: to - from }, (_, i) =>
     query.order === 'asc' ? first + from + i : end - 1 - from - i,
   )
-  const cursor = { spectrum: null as TimedSpectrum | null }
-  const of = (name: 'density' | 'direction' | 'principal' | 'r1' | 'r2') => (band: number) =>
-    cursor.spectrum![name][band]
+  const band = (name: string, member: 'density' | 'direction' | 'principal' | 'r1' | 'r2', unit = '') =>
+    number(name, (row, { spectrum }: SpectrumRun) => spectrum[member][row], unit)
   const DEGREE = 'degree'
   return {
     columns: [
-      time('time', () => cursor.spectrum!.time),
-      time('reading_time', () => cursor.spectrum!.readingTime),
-      number('frequency', (band) => cursor.spectrum!.bands.frequency[band], 'Hz'),
-      number('bandwidth', (band) => cursor.spectrum!.bands.bandwidth[band], 'Hz'),
-      number('density', of('density'), 'm²/Hz'),
-      number('direction', of('direction'), DEGREE),
-      number('principal_direction', of('principal'), DEGREE),
-      number('r1', of('r1')),
-      number('r2', of('r2')),
+      time('time', (_row, { spectrum }: SpectrumRun) => spectrum.time),
+      time('reading_time', (_row, { spectrum }: SpectrumRun) => spectrum.readingTime),
+      number('frequency', (row, { spectrum }: SpectrumRun) => spectrum.bands.frequency[row], 'Hz'),
+      number('bandwidth', (row, { spectrum }: SpectrumRun) => spectrum.bands.bandwidth[row], 'Hz'),
+      band('density', 'density', 'm²/Hz'),
+      band('direction', 'direction', DEGREE),
+      band('principal_direction', 'principal', DEGREE),
+      band('r1', 'r1'),
+      band('r2', 'r2'),
       ...buoyBeside(dataset, () => ordinal, false),
     ],
-    runs: positions.map((position) => () => {
-      cursor.spectrum = spectrumAt(dataset, ordinal, position)
-      return { from: 0, step: 1, count: cursor.spectrum.density.length }
+    runs: positions.map((position) => (): SpectrumRun => {
+      const spectrum = spectrumAt(dataset, ordinal, position)
+      return { from: 0, step: 1, count: spectrum.density.length, spectrum }
     }),
     about: { buoy: dataset.catalog.slugs[ordinal], ...readingsAbout(dataset, [ordinal]) },
     place: null,
@@ -87,9 +92,7 @@ export function spectraTable({ view, query, path: [buoyId], isWhole }: Request):
   }
 }
 
-function bandCount({ spectra: { rows, months } }: Dataset, ordinal: number, position: number): number {
-  const segment = rows.segmentOf(ordinal, position)
-  const { first } = months[rows.month[segment]]
-  const row = rows.from[segment] + position - rows.before[segment]
-  return first[row + 1] - first[row]
+function bandCount({ spectra }: Dataset, ordinal: number, position: number): number {
+  const { month, row } = spectra.rowAt(ordinal, position)
+  return month.first[row + 1] - month.first[row]
 }

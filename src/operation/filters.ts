@@ -83,7 +83,7 @@ export function latestFilter(
   return (ordinal) =>
     (latest.has[ordinal] & wanted) === wanted &&
     latest.time[ordinal] >= since &&
-    (!needsSpectra || spectra.rows.count(ordinal) > 0)
+    (!needsSpectra || spectra.count(ordinal) > 0)
 }
 
 /** The two ways to ask for a box of the globe: `bounds` of the contract, and `bbox` of OGC and GeoJSON. */

@@ -17,9 +17,6 @@ export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
 
-/** One object serves all lists, since one answer is written at a time. */
-const PAGING: Paging = { page: 0, pages: 0 }
-
 /** Bytes: more than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
 
@@ -190,9 +187,8 @@ export function writePaging(writer: JsonWriter, count: number, page: number, per
   writer.literal(PER_PAGE)
   writer.integer(perPage)
   writer.literal(TOTAL_PAGES)
-  PAGING.page = page
-  PAGING.pages = Math.ceil(count / perPage)
-  writer.integer(PAGING.pages)
+  const pages = Math.ceil(count / perPage)
+  writer.integer(pages)
   writer.comma()
-  return PAGING
+  return { page, pages }
 }

@@ -6,15 +6,7 @@ import { segmentColumns, Segments } from '../index/segments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
-import {
-  findId,
-  type Indexes,
-  newestReadingTime,
-  openDataset,
-  type OpenedParts,
-  openParts,
-  sorted,
-} from '../dataset/dataset.ts'
+import { findId, type Indexes, openDataset, type OpenedParts, openParts, sorted } from '../dataset/dataset.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { renderFragments } from '../dataset/render-fragments.ts'
 
@@ -85,7 +77,7 @@ function* indexesOf(
 
 function activeBuoys(count: number, readings: Segments, since: number): Uint8Array {
   return Uint8Array.from({ length: count }, (_, ordinal) => {
-    const newest = newestReadingTime(readings, ordinal)
+    const newest = readings.newestTime(ordinal)
     return newest >= 0 && newest >= since ? 1 : 0
   })
 }

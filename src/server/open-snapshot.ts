@@ -167,10 +167,8 @@ class OpenSnapshot implements Snapshot {
   }
 
   *#between(ordinal: number, first: number, end: number): Generator<Reading, undefined> {
-    const { months, month, from, before } = this.#segments
-    for (let position = first; position < end; position++) {
-      const segment = this.#segments.segmentOf(ordinal, position)
-      yield readingAt(months[month[segment]], from[segment] + position - before[segment])
+    for (const { month, from, count } of this.#segments.runs(ordinal, first, end)) {
+      for (let row = from; row < from + count; row++) yield readingAt(month, row)
     }
   }
 

@@ -3,10 +3,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import { READING_BYTES, writeReading, writeReadings } from '../../src/dataset/reading-json.ts'
-import type { MonthRows } from '../../src/index/segments.ts'
+import { csvReadings } from '../../src/dataset/reading-csv.ts'
+import {
+  addExtras,
+  EXTRA_GROUPS,
+  READING_BYTES,
+  writeReading,
+  writeReadings,
+} from '../../src/dataset/reading-json.ts'
+import { readingColumns, type ReadingRun } from '../../src/dataset/reading-table.ts'
+import { csvForm, jsonListForm, type RowForm, rowPieces } from '../../src/dataset/row-writers.ts'
+import { type Column, integer, type Table, text } from '../../src/dataset/table.ts'
+import type { MeasureColumn, MonthRows, MonthRun } from '../../src/index/segments.ts'
+import { MEASURE_NAMES, type MeasureName, MEASURES } from '../../src/sea/columns.ts'
+import { missingColumn } from '../../src/sea/row-batch.ts'
 import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
 import { compass, energy } from '../oracle/oracle.ts'
+import { rounds } from '../rounds.ts'
 
 /** One row in codes; `null` where nothing was measured. */
 interface Row {
@@ -82,6 +95,11 @@ function dirtyWriter(readings: number): JsonWriter {
   return out
 }
 
+const runOf = (month: MonthRows, isDescending: boolean): MonthRun => {
+  const count = month.time.length
+  return { month, from: isDescending ? count - 1 : 0, step: isDescending ? -1 : 1, count }
+}
+
 const textOf = (out: JsonWriter): string => new TextDecoder('utf-8', { fatal: true }).decode(out.answer())
 
 test('Pages of readings, upwards and downwards, are the bytes of their objects.', () => {
@@ -94,8 +112,7 @@ test('Pages of readings, upwards and downwards, are the bytes of their objects.'
       (rows, id, hasTemperature, isDescending) => {
         const out = dirtyWriter(rows.length)
         const columns = rowsOf(rows, hasTemperature)
-        if (isDescending) writeReadings(out, id, columns, rows.length - 1, -1, rows.length)
-        else writeReadings(out, id, columns, 0, 1, rows.length)
+        writeReadings(out, id, runOf(columns, isDescending))
         const objects = (isDescending ? rows.toReversed() : rows).map((each) =>
           objectOf(id, each, hasTemperature),
         )
@@ -127,11 +144,87 @@ test('Every code of every column is written among thousands as it is alone.', ()
   }))
   const columns = rowsOf(rows, true)
   const together = dirtyWriter(ROWS)
-  writeReadings(together, 900_000, columns, ROWS - 1, -1, ROWS)
+  writeReadings(together, 900_000, runOf(columns, true))
   const alone = dirtyWriter(ROWS)
   for (let i = ROWS - 1; i >= 0; i--) {
-    writeReading(alone, 900_000, columns, i)
+    writeReading(alone, 900_000, { month: columns, row: i })
     alone.comma()
   }
   assert.equal(Buffer.compare(together.answer(), alone.answer()), 0)
+})
+
+/** All that `include` adds. */
+const EVERYTHING = (1 << EXTRA_GROUPS.length) - 1
+
+/** A row with a code of every measure, some of them missing. */
+const fullRow = fc.record({
+  time: row.map(({ time }) => time),
+  codes: fc.record(
+    Object.fromEntries(
+      MEASURE_NAMES.map((name) => {
+        const { min, max, scale, missing } = MEASURES[name]
+        const code = fc.integer({ min: Math.round(min * scale), max: Math.round(max * scale) - 1 })
+        // A reading has a height.
+        return [name, name === 'significantHeight' ? code : fc.oneof(code, fc.constant(missing))]
+      }),
+    ) as { [name in MeasureName]: fc.Arbitrary<number> },
+  ),
+})
+
+test('What writes readings fast writes the cells of their columns, which are the definition.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fullRow, { minLength: 1, maxLength: 20 }),
+      fc.subarray([...MEASURE_NAMES]),
+      buoyId,
+      fc.boolean(),
+      (rows, present, id, isDescending) => {
+        const columnOf = (name: MeasureName): MeasureColumn => {
+          if (name !== 'significantHeight' && !present.includes(name)) return NOTHING_MEASURED[name]
+          const codes = missingColumn(MEASURES[name], rows.length)
+          for (const [i, each] of rows.entries()) codes[i] = each.codes[name]
+          return { codes, mask: -1 }
+        }
+        const month: MonthRows = {
+          ...rowsOf([], false),
+          time: Uint32Array.from(rows, ({ time }) => time),
+          measures: Object.fromEntries(
+            MEASURE_NAMES.map((name) => [name, columnOf(name)]),
+          ) as MonthRows['measures'],
+        }
+        const run: ReadingRun = { ...runOf(month, isDescending), id }
+        const written = (form: RowForm): string => {
+          const out = dirtyWriter(rows.length)
+          const pieces = rowPieces({ runs: [() => run] }, form)
+          assert.ok(pieces.next(out))
+          return textOf(out)
+        }
+        const listOf = (columns: readonly Column[]): string => {
+          const table = { columns, runs: [() => run] } as unknown as Table
+          return written(jsonListForm(table, { key: 'readings' }, columns))
+        }
+        const list = (items: string): string => `{"readings":[${items}]}`
+
+        const page = dirtyWriter(rows.length)
+        writeReadings(page, id, run)
+        assert.equal(list(textOf(page).slice(0, -1)), listOf(readingColumns()))
+
+        const single = dirtyWriter(2 * rows.length)
+        for (let i = 0; i < run.count; i++) {
+          if (i > 0) single.comma()
+          const place = { month, row: run.from + i * run.step }
+          single.ensure(READING_BYTES)
+          writeReading(single, id, place)
+          addExtras(single, place, EVERYTHING)
+        }
+        assert.equal(list(textOf(single)), listOf(readingColumns(EVERYTHING)))
+
+        const columns = [...readingColumns(), text('name', () => 'x'), integer('n', () => 7)]
+        const csv = csvForm(columns, { units: '0', hasMark: false })
+        const bulk = csvReadings(id, 'x,7')
+        assert.equal(written({ ...csv, bulk, rowBytes: bulk.rowBytes }), written(csv))
+      },
+    ),
+    { numRuns: rounds(300, 5000) },
+  )
 })

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { segmentsOf, type Segments } from '../../src/index/segments.ts'
+import { type MonthRow, type MonthRows, type MonthRun, segmentsOf } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
-import type { MonthRows } from '../../src/index/segments.ts'
 import { NOTHING_MEASURED } from './nothing_measured.ts'
 
 /** Times of each buoy's rows in one month, ascending, by the buoy's id. */
@@ -43,13 +42,17 @@ const worlds = fc.record({
   ),
 })
 
-/** The position of the row that was found last, or −1. */
-function positionFound(segments: Segments, row: number): number {
-  const { found } = segments
-  return row === -1 ? -1 : segments.before[found] + row - segments.from[found]
-}
+/** The time of a row that was found, which no other row of a buoy has. */
+const timeOf = (found: MonthRow | null): number | undefined => found?.month.time[found.row]
 
-test('Counts, positions, times, segments and the closest row are those of one sorted array per buoy.', () => {
+/** The times of runs in their order, none of which is empty. */
+const timesOf = (runs: readonly MonthRun[]): number[] =>
+  runs.flatMap(({ month, from, step, count }) => {
+    assert.ok(count > 0)
+    return Array.from({ length: count }, (_, i) => month.time[from + i * step])
+  })
+
+test('Counts, positions, times, runs and the closest row are those of one sorted array per buoy.', () => {
   fc.assert(
     fc.property(worlds, fc.array(fc.double({ min: -50, max: 5050, noNaN: true })), (world, moments) => {
       const ids = world.ids.toSorted((a, b) => a - b)
@@ -66,14 +69,22 @@ test('Counts, positions, times, segments and the closest row are those of one so
           (rows[String(id)] ?? []).map((time) => month * MONTH_LENGTH + time).toSorted((a, b) => a - b),
         )
         assert.equal(segments.count(ordinal), times.length)
+        assert.equal(segments.newestTime(ordinal), times.at(-1) ?? -1)
+        assert.equal(timeOf(segments.newestRow(ordinal)), times.at(-1))
+        for (const first of times.keys()) {
+          for (const end of [first, first + 1, times.length - 1, times.length]) {
+            const wanted = times.slice(first, end)
+            assert.deepEqual(timesOf(segments.runs(ordinal, first, end)), wanted)
+            assert.deepEqual(timesOf(segments.runs(ordinal, first, end, false)), wanted.toReversed())
+          }
+        }
+        assert.deepEqual(timesOf(segments.runs(ordinal)), times)
         for (const [position, time] of times.entries()) {
           assert.equal(segments.timeAt(ordinal, position), time)
-          const segment = segments.segmentOf(ordinal, position)
-          assert.ok(segment >= segments.first[ordinal] && segment < segments.first[ordinal + 1])
-          const { buoys, time: column } = segments.months[segments.month[segment]]
-          assert.ok(buoys.includes(id))
-          assert.equal(column[segments.from[segment] + position - segments.before[segment]], time)
-          assert.ok(position - segments.before[segment] < segments.to[segment] - segments.from[segment])
+          const { month, row } = segments.rowAt(ordinal, position)
+          const place = month.buoys.indexOf(id)
+          assert.ok(row >= month.start[place] && row < month.start[place + 1])
+          assert.equal(month.time[row], time)
         }
         for (const moment of [...moments, ...times, ...times.map((time) => time + 1), -Infinity, Infinity]) {
           assert.equal(segments.positionOf(ordinal, moment), times.filter((time) => time < moment).length)
@@ -84,13 +95,14 @@ test('Counts, positions, times, segments and the closest row are those of one so
             if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment))
               closest = position
           }
-          assert.equal(positionFound(segments, segments.closestRow(ordinal, moment)), closest)
+          assert.equal(timeOf(segments.closestRow(ordinal, moment)), times[closest])
           const away = Math.abs(times[closest] - moment)
           for (const reach of [0, away - 1, away, 20, 400]) {
             const within = segments.closestRowWithin(ordinal, moment, reach)
-            assert.equal(positionFound(segments, within), away <= reach ? closest : -1)
+            assert.equal(timeOf(within), away <= reach ? times[closest] : undefined)
           }
-          assert.equal(positionFound(segments, segments.rowAt(ordinal, moment)), times.indexOf(moment))
+          const exact = times.includes(moment) ? moment : undefined
+          assert.equal(timeOf(segments.rowOf(ordinal, moment)), exact)
         }
       }
     }),
@@ -102,9 +114,7 @@ test('Of two rows equally far from a moment the earlier one is the closest, with
   const months = [monthRows(0, new Map([[7, [100, 200, 900]]])), monthRows(1, new Map([[7, [1100]]]))]
   const segments = finish(segmentsOf(Uint32Array.of(7), months))
   assert.deepEqual(
-    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) =>
-      positionFound(segments, segments.closestRow(0, moment)),
-    ),
-    [0, 0, 0, 1, 2, 3, 3],
+    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => timeOf(segments.closestRow(0, moment))),
+    [100, 100, 100, 200, 900, 1100, 1100],
   )
 })

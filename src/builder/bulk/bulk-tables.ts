@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { catalogMembers } from '../../dataset/buoy-table.ts'
 import { ParquetFile, type ByteSink } from '../../dataset/parquet.ts'
-import { idColumn, measureColumn, timeColumn, type ReadingCursor } from '../../dataset/reading-table.ts'
+import { ID, measureColumn, type ReadingRun, TIME } from '../../dataset/reading-table.ts'
 import { integer, text, type Column } from '../../dataset/table.ts'
 import type { MonthRows } from '../../index/segments.ts'
 import { COMMON_NAMES, type MeasureName } from '../../sea/columns.ts'
@@ -62,18 +62,18 @@ export function folderOf(name: string): string {
   return `network-${createHash('sha256').update(name).digest('hex').slice(0, NAMELESS_DIGITS)}`
 }
 
-interface Cursor extends ReadingCursor {
-  buoy: RowsBuoy
+interface BulkRun extends ReadingRun {
+  readonly buoy: RowsBuoy
 }
 
 /** Columns without derived ones (uuid, compass, energy). */
-const columnsOf = (cursor: Cursor, measures: readonly MeasureName[]): Column[] => [
-  integer('buoy_id', () => cursor.id),
-  text('buoy_slug', () => cursor.buoy.slug),
-  text('source', () => cursor.buoy.source),
-  idColumn(cursor),
-  timeColumn(cursor),
-  ...measures.map((name) => measureColumn(cursor, name)),
+const columnsOf = (measures: readonly MeasureName[]): Column[] => [
+  integer('buoy_id', (_row, { id }: BulkRun) => id),
+  text('buoy_slug', (_row, { buoy }: BulkRun) => buoy.slug),
+  text('source', (_row, { buoy }: BulkRun) => buoy.source),
+  ID,
+  TIME,
+  ...measures.map(measureColumn),
 ]
 
 /** Column names and units, as JSON. */
@@ -86,15 +86,8 @@ const unitsOf = (columns: readonly Column[]): string =>
     ),
   )
 
-const newCursor = (): Cursor => ({
-  id: 0,
-  month: {} as MonthRows,
-  buoy: { id: 0, slug: '', source: '' },
-})
-
 /** The readings of a network, month after month. */
 export class ReadingsFile {
-  readonly #cursor = newCursor()
   readonly #buoys: BulkNetwork['buoys']
   readonly #file: ParquetFile
   rows = 0
@@ -104,7 +97,7 @@ export class ReadingsFile {
 
   constructor({ exported, buoys, measures }: BulkNetwork, isDemo: boolean, sink: ByteSink) {
     const { source, credit, licence } = exported
-    const columns = columnsOf(this.#cursor, measures)
+    const columns = columnsOf(measures)
     const metadata = {
       ...(isDemo && { demo: 'true' }),
       source,
@@ -125,11 +118,11 @@ export class ReadingsFile {
     for (const [i, id] of month.buoys.entries()) {
       const buoy = this.#buoys.get(id)
       if (buoy === undefined) continue
-      Object.assign(this.#cursor, { id, buoy, month })
       const [first, end] = [month.start[i], month.start[i + 1]]
       for (let from = first; from < end;) {
         const count = Math.min(end - from, room)
-        this.#file.add({ from, step: 1, count })
+        const run: BulkRun = { id, buoy, month, from, step: 1, count }
+        this.#file.add(run)
         from += count
         room -= count
         if (room > 0) continue
@@ -158,7 +151,7 @@ const BUOY_MEMBERS = 'id name slug lat lng source source_identifier country time
 export function writeBuoys(catalog: Catalog, sink: ByteSink): void {
   const members = catalogMembers(catalog, (row) => row)
   const columns = BUOY_MEMBERS.map((name) => members[name]())
-  const file = new ParquetFile(columns, { units: unitsOf(columnsOf(newCursor(), COMMON_NAMES)) }, sink)
+  const file = new ParquetFile(columns, { units: unitsOf(columnsOf(COMMON_NAMES)) }, sink)
   file.add({ from: 0, step: 1, count: catalog.id.length })
   file.finish()
 }

@@ -20,8 +20,6 @@ export interface MeasuredColumn {
   inUnit: (unit: string) => ValueColumn | null
   fault: string
   flagged: string
-  /** Whether a row had a value. */
-  isFound: boolean
 }
 
 /** The column `field` (−1 for none) headed `label` of a kind with known units: by default the contract's. */
@@ -35,14 +33,14 @@ export function knownColumn(
   }: { unit?: string | undefined; missing?: readonly number[] } = {},
 ): MeasuredColumn {
   const column = valueColumn(name, label, unit, { missing, isWithinCircle: true })!
-  const rest = { flags: [], missing: new Set<string>(), flagged: '', isFound: false }
+  const rest = { flags: [], missing: new Set<string>(), flagged: '' }
   const unitless = { unitField: -1, inUnit: () => column }
   return { field, column, fault: `${label} is not a decimal number`, ...rest, ...unitless }
 }
 
 /**
- * Reads the measured cells of a row into codes, and the numbers as they are written into `values`; a row with
- * a faulty cell is reported, and false.
+ * Reads the measured cells of a row into codes, and the numbers as they are written into `values`, NaN where
+ * there is none; a row with a faulty cell is reported, and false.
  */
 export function readValues(
   table: Pick<OpenTable, 'text' | 'number' | 'row'>,
@@ -55,7 +53,7 @@ export function readValues(
     const one = measured[i]
     const value = table.number(one.field)
     codes[i] = NO_CODE
-    if (values !== undefined) values[i] = value ?? NaN
+    if (values !== undefined) values[i] = NaN
     if (value === null) {
       if (one.missing.has(table.text(one.field).trim())) continue
       file.bad(table.row(), one.fault, table.text(one.field))
@@ -67,7 +65,7 @@ export function readValues(
       file.skipped('a value in an unknown unit')
       continue
     }
-    one.isFound = true
+    if (values !== undefined) values[i] = value
     if (one.flags.length === 0 || one.flags.every((flag) => isGood(table, flag)))
       codes[i] = codeOf(column, value, file)
     else file.skipped(one.flagged)

@@ -416,7 +416,7 @@ function measuredColumn(
   const known = new Map<string, ValueColumn | null>()
   const inUnit = (text: string): ValueColumn | null =>
     text === '' ? column : entryOf(known, text, () => columnIn(text))
-  return { field, column, missing: words, flags, ...texts, isFound: false, unitField, inUnit }
+  return { field, column, missing: words, flags, ...texts, unitField, inUnit }
 
   /** The unit that the document gives beside the rows, if it is one of this measure. */
   function tableUnit(): string {

@@ -145,6 +145,7 @@ class Rows {
     }
     const codes = new Int32Array(names.length)
     const values = new Float64Array(names.length)
+    const hasValue = names.map(() => false)
     const mark = new Marks(names)
     marks.push(mark)
     const readers = new Map<string, (text: string) => number>()
@@ -167,6 +168,7 @@ class Rows {
         continue
       }
       if (!readValues(table, measured, codes, file, values)) continue
+      for (let i = 0; i < values.length; i++) hasValue[i] ||= !Number.isNaN(values[i])
       understood++
       dropDeep(table, layout, codes, file)
       const number = entryOf(this.#numbers, identifier, () => this.#numbers.size)
@@ -188,8 +190,8 @@ class Rows {
       waiting.add(number, seconds, names, codes)
     }
     file.rows(understood)
-    for (const { column, isFound } of measured) {
-      if (isFound) this.#found.add(column.name)
+    for (const [i, name] of names.entries()) {
+      if (hasValue[i]) this.#found.add(name)
     }
   }
 
