@@ -1,7 +1,7 @@
 /** Long answers that are made in this thread, from views as they are. */
 import type { View } from '../src/dataset/view.ts'
 import { LongAnswers } from '../src/http/long-answers.ts'
-import type { FromLong, LongRequest, ToLong } from '../src/http/long-messages.ts'
+import type { FromLong, LongRequest, ToLong } from '../src/operation/long-messages.ts'
 import { RequestPath } from '../src/http/request.ts'
 import { longAnswer } from '../src/long/long-answer.ts'
 import { LongQueue, type Job } from '../src/long/queue.ts'

@@ -6,7 +6,7 @@ import { shapeKey, shapeOf, type EdrAsked, type Format, type Shape } from '../op
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
-import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
+import { Preference, preferredFormat, preferredLanguage } from '../operation/preferences.ts'
 import type { Tag } from './reply.ts'
 import type { Route, Target } from './router.ts'
 

@@ -2,7 +2,7 @@
 import type { Format } from '../operation/shape.ts'
 import type { Admitted } from './served.ts'
 import type { Exchange } from './exchange.ts'
-import { ENCODINGS, Preference, preferredEncoding, type Encoding } from './preferences.ts'
+import { ENCODINGS, Preference, preferredEncoding, type Encoding } from '../operation/preferences.ts'
 import { unsatisfiableHead, type HeadFields, type Tag } from './reply.ts'
 
 const NOTHING = new Uint8Array(0)

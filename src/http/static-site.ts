@@ -1,5 +1,5 @@
 /** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
-import { Preference, preferredEncoding } from './preferences.ts'
+import { Preference, preferredEncoding } from '../operation/preferences.ts'
 import { KEPT, type Exchange } from './exchange.ts'
 import { namesEtag } from './reply.ts'
 

@@ -1,7 +1,7 @@
 /** A long answer over a view: its body piece by piece, and the lines of its head that follow from it. */
-import { enveloped } from '../http/envelope.ts'
-import { type LinkedQuery, linkHeader, NO_LINK } from '../http/links.ts'
-import type { LongRequest } from '../http/long-messages.ts'
+import { enveloped } from '../operation/envelope.ts'
+import { type LinkedQuery, linkHeader, NO_LINK } from '../operation/links.ts'
+import type { LongRequest } from '../operation/long-messages.ts'
 import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Column, Pieces, Table } from '../dataset/table.ts'

@@ -3,14 +3,14 @@
  * for a bounded time. A client has a share of both. An answer that is short enough is sent when it is whole;
  * of a longer one there is never much more than its client has taken.
  */
-import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../http/long-messages.ts'
+import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../operation/long-messages.ts'
 import { ApiError } from '../operation/errors.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { LongAnswer } from './long-answer.ts'
 import { once } from 'node:events'
 import type { Transform } from 'node:stream'
 import { constants, createBrotliCompress, createGzip } from 'node:zlib'
-import type { Encoding } from '../http/preferences.ts'
+import type { Encoding } from '../operation/preferences.ts'
 
 /** An answer up to this many bytes is made whole: it has a length, and clients may ask for ranges of it. */
 const MOST_WHOLE_BYTES = 8 * 1024 * 1024

@@ -4,7 +4,7 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type IndexedSnapshot, OpenedViews } from '../dataset/view.ts'
-import type { FromLong, LongRequest, ToLong } from '../http/long-messages.ts'
+import type { FromLong, LongRequest, ToLong } from '../operation/long-messages.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { collectSoon, yieldToServing } from '../system/thread.ts'

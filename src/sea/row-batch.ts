@@ -121,3 +121,18 @@ function columnsOf(capacity: number): RowColumns {
     MEASURE_NAMES.map((name) => [name, missingColumn(MEASURES[name], capacity)]),
   ) as RowColumns
 }
+
+/** 1 where each time is later than the one before, -1 where each is earlier, else 0. */
+export function directionOf(time: ArrayLike<number>, length: number): number {
+  const direction = length > 1 ? Math.sign(time[1] - time[0]) : 1
+  for (let i = 2; i < length; i++) {
+    if (Math.sign(time[i] - time[i - 1]) !== direction) return 0
+  }
+  return direction
+}
+
+/** The numbers of rows by time, and in their own order within one time. */
+export function orderOf({ length, time }: RowBatch): Uint32Array {
+  const order = new Uint32Array(length).map((_, i) => i)
+  return directionOf(time, length) === 1 ? order : order.sort((a, b) => time[a] - time[b])
+}

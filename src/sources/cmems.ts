@@ -5,8 +5,8 @@
  */
 import type { Static } from 'typebox'
 import { named, object, Type } from '../system/schema.ts'
-import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
-import type { Fix } from './reading/positions.ts'
+import { type Fix, IDENTIFIER, Stations } from './reading/stations.ts'
+import { WaitingRows } from './reading/waiting-rows.ts'
 import { join } from 'node:path'
 import variables from './cmems-variables.json' with { type: 'json' }
 import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'

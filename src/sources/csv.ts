@@ -15,7 +15,7 @@ import { cleanName, degreesOf, MOST_OF_CREDIT } from './reading/fields.ts'
 import { labelOf } from './reading/known-names.ts'
 import { eachRow, knownColumn } from './reading/measured-values.ts'
 import { doubtIgnored, listFolder, listSource, readText, takeDoubts } from './reading/source-files.ts'
-import { WaitingRows } from './reading/stations.ts'
+import { WaitingRows } from './reading/waiting-rows.ts'
 import {
   type Columns,
   degrees,

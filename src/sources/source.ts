@@ -125,3 +125,11 @@ export interface FileReport {
    */
   end(): boolean
 }
+
+/** The report of a file's first reading, which would otherwise count the file twice. */
+export const UNCOUNTED: FileReport = {
+  rows: () => undefined,
+  skipped: () => undefined,
+  bad: () => undefined,
+  end: () => true,
+}

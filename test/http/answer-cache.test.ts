@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import zlib, { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { AnswerCache, KeptAnswer } from '../../src/http/answer-cache.ts'
-import { ENCODINGS } from '../../src/http/preferences.ts'
-import type { Encoding } from '../../src/http/preferences.ts'
+import { ENCODINGS } from '../../src/operation/preferences.ts'
+import type { Encoding } from '../../src/operation/preferences.ts'
 import { until } from '../until.ts'
 
 const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')

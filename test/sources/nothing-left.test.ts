@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UNCOUNTED } from '../../src/sources/reading/stations.ts'
+import { UNCOUNTED } from '../../src/sources/source.ts'
 import { compileMap, type TableSpec } from '../../src/sources/tables/column-map.ts'
 import { openJsonSource } from '../../src/sources/tables/json.ts'
 import { layoutOf } from '../../src/sources/tables/layout.ts'

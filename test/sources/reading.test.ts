@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { NO_CODE } from '../../src/sea/row-batch.ts'
-import { type FileReport } from '../../src/sources/source.ts'
+import { type FileReport, UNCOUNTED } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import {
   cleanName,
@@ -24,7 +24,6 @@ import { readText } from '../../src/sources/reading/source-files.ts'
 import { KINDS, openKind } from '../../src/sources/kinds.ts'
 import { folderOf, recordSource } from './recorder.ts'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
-import { UNCOUNTED } from '../../src/sources/reading/stations.ts'
 
 const COMMA = 44
 

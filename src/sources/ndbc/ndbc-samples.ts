@@ -1,10 +1,9 @@
 /** The rows of a station in order of time, each of its wave samples once. */
 import type { StationRows } from './ndbc-rows.ts'
 import { MISSING_U16, type MeasureName, MEASURES, SWELL_NAMES, WEATHER_NAMES } from '../../sea/columns.ts'
-import { RowBatch } from '../../sea/row-batch.ts'
+import { directionOf, RowBatch } from '../../sea/row-batch.ts'
 import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
-import { directionOf } from '../reading/stations.ts'
 
 /** All rows of one wave sample lie within this time of its first row. */
 const SAMPLE_SECONDS = 1200

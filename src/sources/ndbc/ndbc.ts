@@ -11,7 +11,7 @@ import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { readSpectra, spectraFile, type SpectraFile } from './ndbc-spectra.ts'
 import { type Line, readRows, readSummary, type RowCodes, StationRows } from './ndbc-rows.ts'
-import { type RowHead, Stations } from '../reading/stations.ts'
+import { Stations } from '../reading/stations.ts'
 import { degreesOf } from '../reading/fields.ts'
 import { listSource, readText, doubtIgnored, takeDoubts } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
@@ -137,6 +137,15 @@ const rankOf = (name: string): number => Number(isSummary(name) || spectraFile(b
 function identifierOf(name: string): string {
   const [, word = ''] = DATA_FILE.exec(name) ?? MONTH_FILE.exec(name) ?? SUMMARY_FILE.exec(name) ?? []
   return word.toUpperCase()
+}
+
+/** Where and when a row was measured. */
+interface RowHead {
+  identifier: string
+  /** Epoch seconds. */
+  time: number
+  lat: number
+  lng: number
 }
 
 /** The rows of files of all stations, by station. */

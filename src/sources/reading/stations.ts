@@ -1,18 +1,163 @@
 /**
- * Stations known from rows that name station and position. Files are read twice, as a buoy is announced with
- * its position before its rows are sent, in batches of one buoy.
+ * Stations known from rows that name station and position, and where each is, by all of its fixes. Files are
+ * read twice, as a buoy is announced with its position before its rows are sent, in batches of one buoy.
+ *
+ * A mooring swings and is laid again, a drifter moves on; neither leaps. Fixes that cannot be one station's,
+ * since nothing drifts that fast, are strays where they are few, and several stations under one identifier
+ * where they are many.
  */
-import { haversineKm } from '../../sea/geo.ts'
-import { APART_KM, Positions } from './positions.ts'
-import type { FileReport, Report, Sink } from '../source.ts'
-import { BuildError } from '../../system/build-error.ts'
+import type { Report, Sink } from '../source.ts'
+import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
+import { BuildError } from '../../system/build-error.ts'
 import { cleanName } from './fields.ts'
-import { type TakeDoubt, takeDoubts } from './source-files.ts'
-import { type MeasureName, MEASURES } from '../../sea/columns.ts'
-import { RowBatch } from '../../sea/row-batch.ts'
-import { timestampText } from '../../sea/time.ts'
-import { entryOf } from '../../system/entry-of.ts'
+import { takeDoubts } from './source-files.ts'
+
+/** A mooring swings, or is laid again, so far; a farther position needs another to confirm it. */
+const JUMP_KM = 1
+
+/** Fixes of one place lie within this distance, whatever their times. */
+const APART_KM = 50
+
+/** Faster than currents (9 km/h) and vehicles that sail by themselves (15 km/h). */
+const FASTEST_KMH = 20
+
+/** Stays at places more than APART_KM apart; the newest are kept. */
+const MOST_STAYS = 200
+
+/** Fewer strays than this, or than this share of all fixes, are faults of single rows. */
+const FEW_STRAYS = 2
+const STRAY_SHARE = 0.01
+
+/** A leap farther than the last digit of degrees with one decimal, and faster than anything sails. */
+const LEAP_KM = 16
+/** More leaps than this, and than this share of all fixes, are two places and not faults of single rows. */
+const FEW_LEAPS = 2
+const LEAP_SHARE = 0.1
+
+/** Epoch seconds; degrees, the longitude in −180…180. */
+export interface Fix {
+  time: number
+  lat: number
+  lng: number
+}
+
+/** Fixes within APART_KM that came one after another. */
+interface Stay {
+  first: Fix
+  /** The newest three of different times, newest first. */
+  newest: Fix[]
+  count: number
+}
+
+export class Positions {
+  readonly #stays: Stay[] = []
+  #last: Fix | null = null
+  #fixes = 0
+  #leaps = 0
+  /** Fixes at 0 N 0 E, which stands for "unknown"; the one buoy of that place is in lists of stations. */
+  zeros = 0
+  /** Positions that are not on the globe; NaN stands for none. */
+  impossible = 0
+
+  /** Notes a fix, in any order; a longitude may be 0…360. An impossible position and 0 0 do not count. */
+  add(time: number, lat: number, lng: number): void {
+    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) {
+      if (!Number.isNaN(lat + lng)) this.impossible++
+      return
+    }
+    const fix = { time, lat, lng: wrapLongitude(lng) }
+    if (fix.lat === 0 && fix.lng === 0) {
+      this.zeros++
+      return
+    }
+    this.#fixes++
+    if (this.#last !== null && isLeap(this.#last, fix)) this.#leaps++
+    this.#last = fix
+    const present = this.#stays.at(-1)
+    if (present !== undefined && kmApart(fix, present.first) <= APART_KM) note(present, fix)
+    else this.#begin(fix)
+  }
+
+  #begin(fix: Fix): void {
+    const stays = this.#stays
+    if (stays.length === MOST_STAYS) {
+      const oldest = stays.reduce((old, stay, i) => (stay.first.time < stays[old].first.time ? i : old), 0)
+      stays.splice(oldest, 1)
+    }
+    stays.push({ first: fix, newest: [fix], count: 1 })
+  }
+
+  #toAndFro(): string {
+    const { lat, lng } = this.#last!
+    return `${this.#leaps} leaps of more than ${LEAP_KM} km, the last to ${lat} ${lng}`
+  }
+
+  /**
+   * The station's newest steady position among the fixes that it can have moved through, null without one.
+   * `strays` counts the other fixes; unless they are faults of single rows, the fixes are of `several`
+   * stations, and `places` says where these are: "12 fixes at -30.36 153.27".
+   */
+  settle(): { at: Fix | null; strays: number; several: boolean; places: string } {
+    const tracks: Stay[] = []
+    for (const stay of this.#stays.toSorted((a, b) => a.first.time - b.first.time)) {
+      const track = tracks
+        .filter(({ newest: [end] }) => canReach(end, stay.first))
+        .sort((a, b) => kmApart(a.newest[0], stay.first) - kmApart(b.newest[0], stay.first))[0]
+      if (track === undefined) tracks.push({ ...stay, newest: [...stay.newest] })
+      else {
+        for (const fix of stay.newest.toReversed()) note(track, fix)
+        track.count += stay.count - stay.newest.length
+      }
+    }
+    tracks.sort((a, b) => b.count - a.count)
+    const [main] = tracks
+    const all = tracks.reduce((sum, { count }) => sum + count, 0)
+    const strays = all - (main?.count ?? 0)
+    const few = Math.max(FEW_STRAYS, STRAY_SHARE * all)
+    // Two buoys near each other lie within one stay: their fixes go to and fro.
+    const isToAndFro = this.#leaps > Math.max(FEW_LEAPS, LEAP_SHARE * this.#fixes)
+    const placeOf = ({ count, newest: [{ lat, lng }] }: Stay): string => `${count} fixes at ${lat} ${lng}`
+    return {
+      at: main === undefined ? null : steadyOf(main.newest),
+      strays,
+      several: isToAndFro || strays > few || (strays > 0 && strays * 2 > main.count),
+      places:
+        isToAndFro && tracks.length === 1 ? this.#toAndFro() : tracks.slice(0, 3).map(placeOf).join(', '),
+    }
+  }
+}
+
+/** Whether a fix is far from the one before it in less time than anything takes. */
+function isLeap(from: Fix, to: Fix): boolean {
+  const km = kmApart(from, to)
+  return km > LEAP_KM && km > (FASTEST_KMH * Math.abs(to.time - from.time)) / 3600
+}
+
+function kmApart(a: Fix, b: Fix): number {
+  return a.lat === b.lat && a.lng === b.lng ? 0 : haversineKm(a.lat, a.lng, b.lat, b.lng)
+}
+
+function canReach(from: Fix, to: Fix): boolean {
+  return kmApart(from, to) <= Math.max(APART_KM, (FASTEST_KMH * (to.time - from.time)) / 3600)
+}
+
+function note(stay: Stay, fix: Fix): void {
+  const { newest } = stay
+  stay.count++
+  if (fix.time < stay.first.time) stay.first = fix
+  const older = newest.findIndex((one) => one.time <= fix.time)
+  const at = older < 0 ? newest.length : older
+  // Several rows of one time are one position.
+  if (at < 3 && newest[at]?.time !== fix.time) newest.splice(at, 0, fix)
+  if (newest.length > 3) newest.pop()
+}
+
+/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
+function steadyOf([newest, before, first]: readonly Fix[]): Fix {
+  if (before === undefined || first === undefined) return newest
+  return kmApart(newest, before) > JUMP_KM && kmApart(before, first) <= JUMP_KM ? before : newest
+}
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
@@ -22,15 +167,6 @@ export const IDENTIFIER = /^[^"\p{Cc}]{1,64}$/u
 interface Station {
   name: string
   positions: Positions
-}
-
-/** Where and when a row was measured. */
-export interface RowHead {
-  identifier: string
-  /** Epoch seconds. */
-  time: number
-  lat: number
-  lng: number
 }
 
 export class Stations {
@@ -89,122 +225,4 @@ export class Stations {
     report.withoutPosition(placeless)
     return handles
   }
-}
-
-/** The report of a file's first reading, which would otherwise count the file twice. */
-export const UNCOUNTED: FileReport = {
-  rows: () => undefined,
-  skipped: () => undefined,
-  bad: () => undefined,
-  end: () => true,
-}
-
-/** Rows over all buoys that wait: 40 years of ten-minute rows. Beyond, a file is not held back as a whole. */
-const MAX_WAITING_ROWS = 2 ** 21
-
-/** Times with two wave heights that a station may have: corrections, and a clock that is set back. */
-const FEW_TWICE = 2
-const TWICE_SHARE = 0.1
-
-/**
- * The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by
- * row.
- */
-export class WaitingRows {
-  readonly #sink: Pick<Sink, 'rows'>
-  readonly #doubt: TakeDoubt
-  readonly #feed: number
-  readonly #look: (batches: ReadonlyMap<number, RowBatch>) => void
-  readonly #batches = new Map<number, RowBatch>()
-  #length = 0
-  #isPartlySent = false
-
-  /** @param doubt names the file */
-  /** @param look looks at all rows that wait, by buoy, before they are sent */
-  constructor(
-    sink: Pick<Sink, 'rows'>,
-    doubt: TakeDoubt,
-    feed = 0,
-    look: (batches: ReadonlyMap<number, RowBatch>) => void = () => undefined,
-  ) {
-    this.#sink = sink
-    this.#doubt = doubt
-    this.#feed = feed
-    this.#look = look
-  }
-
-  /** The number of the buoy's next row among those that wait. */
-  next(buoy: number): number {
-    return this.#batches.get(buoy)?.length ?? 0
-  }
-
-  add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
-    entryOf(this.#batches, buoy, () => new RowBatch(64)).addCodes(time, names, codes)
-    if (++this.#length === MAX_WAITING_ROWS) {
-      this.#isPartlySent = true
-      this.#send('')
-    }
-  }
-
-  /**
-   * Sends the rows of a file that counts. Those of a station with two wave heights at many times are rows of
-   * several stations and are left out; `hint` names what else could be the identifier.
-   * @throws BuildError for a file that does not count, and is so long that some of its rows are sent
-   */
-  end(counts: boolean, hint = ''): void {
-    if (counts) this.#send(hint)
-    else if (this.#isPartlySent)
-      throw new BuildError(`a file of more than ${MAX_WAITING_ROWS} rows has too many bad lines (--max-bad)`)
-  }
-
-  #send(hint: string): void {
-    this.#look(this.#batches)
-    for (const [buoy, batch] of this.#batches) {
-      const { times, twice, example } = timesWithTwoHeights(batch)
-      const isMixed = twice > Math.max(FEW_TWICE, times * TWICE_SHARE) || twice * 2 > times
-      if (isMixed) this.#doubt('mixed', `${example}${hint}`, batch.length)
-      else this.#sink.rows(buoy, batch, this.#feed)
-    }
-    this.#batches.clear()
-    this.#length = 0
-  }
-}
-
-const { significantHeight: HEIGHT } = MEASURES
-
-/** 1 where each time is later than the one before, -1 where each is earlier, else 0. */
-export function directionOf(time: ArrayLike<number>, length: number): number {
-  const direction = length > 1 ? Math.sign(time[1] - time[0]) : 1
-  for (let i = 2; i < length; i++) {
-    if (Math.sign(time[i] - time[i - 1]) !== direction) return 0
-  }
-  return direction
-}
-
-/** The numbers of rows by time, and in their own order within one time. */
-export function orderOf({ length, time }: RowBatch): Uint32Array {
-  const order = new Uint32Array(length).map((_, i) => i)
-  return directionOf(time, length) === 1 ? order : order.sort((a, b) => time[a] - time[b])
-}
-
-/** How many of a buoy's times have two wave heights, and the first of these. */
-function timesWithTwoHeights(rows: RowBatch): {
-  times: number
-  twice: number
-  example: string
-} {
-  const { length, time, columns } = rows
-  const heights = columns.significantHeight
-  const found = { times: length, twice: 0, example: '' }
-  if (directionOf(time, length) !== 0) return found
-  orderOf(rows).forEach((row, i, order) => {
-    const before = order[i - 1]
-    if (i === 0 || time[before] !== time[row]) return
-    found.times--
-    const [one, other] = [heights[before], heights[row]]
-    if (one === other || one === HEIGHT.missing || other === HEIGHT.missing) return
-    found.twice++
-    found.example ||= `at ${timestampText(time[row])} ${one / HEIGHT.scale} and ${other / HEIGHT.scale} m`
-  })
-  return found
 }

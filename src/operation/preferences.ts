@@ -2,7 +2,7 @@
  * Content codings, formats and languages by `Accept-Encoding`, `Accept` and `Accept-Language` (RFC 9110,
  * section 12.5). `negotiator` 1.1.0 accepts `gzip;q=2`, lacks `x-gzip`, and weighs languages by range alone.
  */
-import type { Format } from '../operation/shape.ts'
+import type { Format } from './shape.ts'
 
 export type Encoding = 'br' | 'gzip'
 

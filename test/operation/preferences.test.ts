@@ -8,7 +8,7 @@ import {
   preferredEncoding,
   preferredLanguage,
   type Encoding,
-} from '../../src/http/preferences.ts'
+} from '../../src/operation/preferences.ts'
 
 const OURS: readonly Encoding[] = ['br', 'gzip']
 

@@ -1,7 +1,7 @@
 /** The messages between a serving thread and the thread of long answers (`long/thread.ts`). */
-import type { ErrorCode, ErrorDetails } from '../operation/errors.ts'
-import type { Texts } from '../operation/query.ts'
-import type { Shape } from '../operation/shape.ts'
+import type { ErrorCode, ErrorDetails } from './errors.ts'
+import type { Texts } from './query.ts'
+import type { Shape } from './shape.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Encoding } from './preferences.ts'
 

@@ -6,8 +6,8 @@
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { Paging } from '../dataset/table.ts'
-import type { QueryReader, Texts } from '../operation/query.ts'
-import type { Parameters } from '../operation/parameters.ts'
+import type { QueryReader, Texts } from './query.ts'
+import type { Parameters } from './parameters.ts'
 
 /** Characters of one page's query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600

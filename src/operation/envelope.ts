@@ -4,7 +4,7 @@
  */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import { META, PRELUDE_BYTES } from '../operation/operation.ts'
+import { META, PRELUDE_BYTES } from './operation.ts'
 import type { Paging, Pieces } from '../dataset/table.ts'
 import type { View } from '../dataset/view.ts'
 import { timestampText } from '../sea/time.ts'
