@@ -19,8 +19,12 @@ const LEAST_COMPRESSED_BYTES = 1024
 /** A compressed answer shows the time of its compression, and goes out up to this age. */
 const LONGEST_COMPRESSED_S = 60
 
-/** Answers of a thread that are compressed at a time; one more goes out as it is. */
+/** Answers that are compressed at a time, of those that need not be; one more goes out as it is. */
 const MOST_JOBS = 2
+/** A longer one goes out plain to no client that takes a coding, but waits until it is compressed. */
+export const MOST_PLAIN_BYTES = 64 * 1024
+/** Copies that wait to be compressed. What is beyond goes out as it is. */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024
 /** A longer one would take memory for long. */
 const MOST_COMPRESSED_BYTES = 8 * 1024 * 1024
 
@@ -84,12 +88,15 @@ export class KeptAnswer {
     return this.#bytes
   }
 
+  /** A copy: requests write the time into the bytes. (`slice` of a `Buffer` would be a view.) */
+  get copy(): Uint8Array {
+    return new Uint8Array(this.#bytes)
+  }
+
   /** Compresses a plain answer with the time that it shows now. */
-  async compressed(encoding: Encoding): Promise<KeptAnswer> {
+  async compressed(encoding: Encoding, plain = this.copy): Promise<KeptAnswer> {
     const { second, link } = this
-    // Requests write the time into the bytes meanwhile. (`slice` of a `Buffer` would be a view.)
-    const bytes = await COMPRESS[encoding](new Uint8Array(this.#bytes))
-    return new KeptAnswer(bytes, 'json', link, encoding, second)
+    return new KeptAnswer(await COMPRESS[encoding](plain), 'json', link, encoding, second)
   }
 
   /** Releases memory that a slow client may retain for long. */
@@ -97,6 +104,13 @@ export class KeptAnswer {
     this.kept = false
     this.#bytes = NOTHING
   }
+}
+
+/** What goes out of an answer. */
+export interface Coded {
+  readonly encoding: Encoding | null
+  /** They never change. */
+  readonly bytes: Uint8Array
 }
 
 /** The answer of a request target: reading target and tag would take 10 to 30 % of a kept answer's time. */
@@ -118,13 +132,14 @@ export class AnswerCache {
   readonly #entries: LRUCache<string, KeptAnswer | KnownTarget> | null
   #known = 0
   readonly #largest: number
-  readonly #jobs: Set<string>
+  /** What is being compressed. */
+  readonly #jobs = new Map<string, Promise<Coded>>()
+  #waitingBytes = 0
 
-  /** `limit` in bytes; 0 keeps nothing. `jobs`: keys of what is being compressed, for all caches. */
-  constructor(limit: number, jobs = new Set<string>()) {
+  /** `limit` in bytes; 0 keeps nothing. */
+  constructor(limit: number) {
     const maxSize = Math.floor(limit)
     this.#largest = maxSize * LARGEST_SHARE
-    this.#jobs = jobs
     this.#entries =
       maxSize === 0
         ? null
@@ -175,21 +190,44 @@ export class AnswerCache {
     return this.#keep(canonical, new KeptAnswer(new Uint8Array(answer), format, link.slice()))
   }
 
-  /** The answer in a coding; the plain one if it is short, or not compressed within the last minute. */
-  inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer {
-    if (answer.length < LEAST_COMPRESSED_BYTES || answer.length > MOST_COMPRESSED_BYTES) return answer
+  get jobs(): number {
+    return this.#jobs.size
+  }
+
+  /**
+   * The answer in a coding. One that was not compressed within the last minute is plain if it is short, and
+   * compressed meanwhile; a longer one is promised. `answer` need not be kept.
+   */
+  inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer | Promise<Coded> {
+    const { length } = answer
+    if (length < LEAST_COMPRESSED_BYTES || length > MOST_COMPRESSED_BYTES) return answer
     const key = encoding + canonical
     const known = this.get(key)
     if (known !== undefined && answer.second - known.second < LONGEST_COMPRESSED_S) return known
-    if (this.#jobs.has(key) || this.#jobs.size === MOST_JOBS) return answer
-    this.#jobs.add(key)
-    answer
-      .compressed(encoding)
-      .then((made) => this.#keep(key, made))
-      // Out of memory for the compressor: the plain answer stays.
-      .catch(() => {})
-      .finally(() => this.#jobs.delete(key))
-    return answer
+    const isLong = length > MOST_PLAIN_BYTES
+    const hasPlace = isLong ? this.#waitingBytes < MOST_WAITING_BYTES : this.#jobs.size < MOST_JOBS
+    const job = this.#jobs.get(key) ?? (hasPlace ? this.#compress(key, answer, encoding) : null)
+    return isLong && job !== null ? job : answer
+  }
+
+  #compress(key: string, answer: KeptAnswer, encoding: Encoding): Promise<Coded> {
+    const { copy } = answer
+    this.#waitingBytes += copy.length
+    const job = answer
+      .compressed(encoding, copy)
+      .then((made): Coded => {
+        const coded = { encoding, bytes: made.copy }
+        this.#keep(key, made)
+        return coded
+      })
+      // Out of memory for the compressor.
+      .catch((): Coded => ({ encoding: null, bytes: copy }))
+      .finally(() => {
+        this.#waitingBytes -= copy.length
+        this.#jobs.delete(key)
+      })
+    this.#jobs.set(key, job)
+    return job
   }
 
   #keep(key: string, answer: KeptAnswer): KeptAnswer | null {

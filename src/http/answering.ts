@@ -1,6 +1,7 @@
 /** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
+import { NO_EVENTS } from './exchange.ts'
 import type { Admitted } from './served.ts'
-import type { KeptAnswer, KnownTarget } from './answer-cache.ts'
+import { type Coded, KeptAnswer, type KnownTarget, MOST_PLAIN_BYTES } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from '../operation/envelope.ts'
 import { linkHeader, NO_LINK } from '../operation/links.ts'
@@ -54,8 +55,26 @@ export function answer(
   const link = begun ? linkHeader(linked, view.dataset.snapshotId, begun, isPinned) : NO_LINK
   endAnswer(writer, begun, moment.second, pin)
   const body = writer.answer()
-  cache.put(canonical, format, body, link)
-  exchange.send(served.heads.write(request, { tag: asked, lifetime, link, encoding: null }), body)
+  const fields = { tag: asked, lifetime, link, encoding: null }
+  const made = cache.put(canonical, format, body, link)
+  const encoding = body.length > MOST_PLAIN_BYTES ? preferredCoding(exchange, format, '') : null
+  if (encoding !== null) {
+    const long = made ?? new KeptAnswer(new Uint8Array(body), format, link)
+    long.bytesAt(moment)
+    const coded = cache.inCoding(canonicalOf(asked), long, encoding)
+    if (coded instanceof Promise) {
+      sendWhenCoded(request, { ...fields, link: link.slice() }, format, coded)
+      return
+    }
+  }
+  exchange.send(served.heads.write(request, fields), body)
+}
+
+function sendWhenCoded(request: Admitted, fields: HeadFields, format: Format, coded: Promise<Coded>): void {
+  const { exchange, served } = request
+  const heads = format === 'json' ? served.heads : served.headsOf(format)
+  const reply = exchange.later(NO_EVENTS)
+  void coded.then(({ encoding, bytes }) => reply.send(heads.write(request, { ...fields, encoding }), bytes))
 }
 
 /** As `answer`, for a target that led to a kept answer before. */
@@ -84,6 +103,10 @@ function sendKept(
   // It is compressed with this time.
   kept.bytesAt(moment)
   const coded = encoding === null ? kept : served.cache.inCoding(canonical, kept, encoding)
+  if (coded instanceof Promise) {
+    sendWhenCoded(request, fields, format, coded)
+    return
+  }
   const bytes = coded.bytesAt(moment)
   fields.encoding = coded.encoding
   if (format === 'json') exchange.send(served.heads.write(request, fields), bytes)

@@ -37,17 +37,12 @@ export class ServedView {
   readonly #tag: string
 
   /** `view` is null before the first snapshot. */
-  constructor(
-    view: View | null,
-    isPinned: boolean,
-    { answerCache, settingsTag }: ServedOptions,
-    jobs: Set<string>,
-  ) {
+  constructor(view: View | null, isPinned: boolean, { answerCache, settingsTag }: ServedOptions) {
     const dataset = view?.dataset ?? null
     this.view = view
     this.isPinned = isPinned
     this.pin = isPinned ? dataset!.snapshotId : ''
-    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache, jobs)
+    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
     this.header = dataset === null ? '' : snapshotHeaders(dataset)
     // The bodies of lists differ, and a client must not take one for the other.
     this.#tag = isPinned ? `${settingsTag}p` : settingsTag
@@ -98,18 +93,18 @@ export class HeldViews {
   #views: readonly View[] = []
   /** By id, made when a client pins them. */
   readonly #pinned = new Map<string, ServedView>()
-  /** Keys of answers that are compressed at the moment. */
-  readonly #jobs = new Set<string>()
   /** How many snapshots may be held. */
   #most = 1
   /** Epoch seconds of the first request for an id that is not held; long ago for ids that were held. */
   readonly #unknown = new LRUCache<string, number>({ max: MOST_UNKNOWN })
   /** For clients that pin none. */
   current: ServedView
+  /** Ids up to the newest snapshot that is known, oldest first. */
+  known: readonly string[] = []
 
   constructor(options: ServedOptions) {
     this.#options = options
-    this.current = new ServedView(null, false, options, this.#jobs)
+    this.current = new ServedView(null, false, options)
   }
 
   /** Serves the last of `views`, oldest first, from now on; others leave. */
@@ -121,7 +116,7 @@ export class HeldViews {
     this.#most = most
     // Kept answers may compare with a snapshot that has left (`since=ID`): all caches are new.
     this.#pinned.clear()
-    this.current = new ServedView(views.at(-1)!, false, this.#options, this.#jobs)
+    this.current = new ServedView(views.at(-1)!, false, this.#options)
   }
 
   /** Null if the snapshot is not held. */
@@ -130,9 +125,16 @@ export class HeldViews {
     if (known !== undefined) return known
     const view = this.#views.find(({ dataset }) => dataset.snapshotId === id)
     if (view === undefined) return null
-    const served = new ServedView(view, true, this.#options, this.#jobs)
+    const served = new ServedView(view, true, this.#options)
     this.#pinned.set(id, served)
     return served
+  }
+
+  /** Null where no newer snapshot than the served one is known. */
+  isToCome(id: string): boolean | null {
+    const { known, current } = this
+    const served = current.view!.dataset.snapshotId
+    return known.length === 0 || known.at(-1) === served ? null : known.indexOf(id) > known.indexOf(served)
   }
 
   /**

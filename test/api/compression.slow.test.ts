@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { smallSnapshot } from '../access/turned_clock.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { ask, startLive, type Live, type Reply } from '../live.ts'
 import { missing, SLOW_ENGINES } from '../http/server_for_tests.ts'
 
@@ -78,6 +79,27 @@ for (const engine of SLOW_ENGINES) {
           undefined,
         )
         assert.equal(untimed((await get(live, path)).bytes), untimed(plain.bytes))
+      }
+    },
+  )
+
+  test(
+    `Over ${engine}, an answer of more than 64 KB comes compressed to the first that ask.`,
+    { skip: missing(engine) },
+    async (t) => {
+      const args = [`--engine=${engine}`, '--workers=1']
+      const live = await startLive(t, { snapshots: await examplesSnapshots(), args })
+      const path = '/buoys/1/readings/series?metric=significient_height&bucket=hour'
+      for (const coding of ['gzip', 'br'] as const) {
+        const asked = Array.from({ length: 20 }, () => get(live, path, { 'accept-encoding': coding }))
+        const first = await Promise.all(asked)
+        const plain = await get(live, path)
+        assert.ok(plain.bytes.length > 65_536, `${plain.bytes.length} bytes`)
+        for (const { headers, bytes } of first) {
+          assert.deepEqual([headers['content-encoding'], headers['etag']], [coding, plain.headers['etag']])
+          assert.equal(headers['content-length'], String(bytes.length))
+          assert.equal(untimed(DECOMPRESS[coding](bytes)), untimed(plain.bytes))
+        }
       }
     },
   )
