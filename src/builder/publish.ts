@@ -2,7 +2,7 @@
  * Step 5 of a build: publishes the manifest, to a store first, with the state that the next build needs. A
  * snapshot is only kept while a rollback holds, or where the store does not accept it.
  */
-import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
+import { encodeManifest, type Manifest, MOST_EARLIER } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { encodeList, readSnapshotList, snapshotList, type FileList } from '../snapshot/file-list.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
@@ -16,7 +16,7 @@ import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
 import { stateOf, type SourceState, type StateBuoy, writeRegistryFile, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
-import { keepManifest, readHold } from '../snapshot/retained.ts'
+import { keepManifest, listKept, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
 import {
@@ -58,7 +58,9 @@ export async function publish(
   const { hold } = base
   const { asOf } = gathered
   const content = { asOf, ...(isMadeUp(sources) && { demo: true }), parts }
-  const { id, bytes } = encodeManifest(content)
+  const kept = listKept(out).filter(({ waiting }) => !waiting)
+  const earlier = kept.map((one) => one.id).slice(-MOST_EARLIER)
+  const { id, bytes } = encodeManifest({ ...content, earlier })
   // The state for the next build comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)

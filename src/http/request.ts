@@ -43,7 +43,7 @@ const NO_SNAPSHOT = new ApiError('service_unavailable', 'No snapshot is loaded y
 const NOT_PINNED = 'does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
 const NOT_HERE_YET = new ApiError(
   'service_unavailable',
-  'The snapshot is not here. Another server may have it already, and this one gets it within seconds. Try again',
+  'The snapshot is not here yet. Another server may have it already. Try again',
   null,
   1,
 )
@@ -124,6 +124,11 @@ export class RequestPath {
   hold(views: readonly View[], most: number): void {
     this.#held.hold(views, most)
     this.#options.stream?.listeners.serve(feedOf(views.at(-1)!))
+  }
+
+  /** Snapshots that are known, oldest first: those after the served one are still to come. */
+  know(ids: readonly string[]): void {
+    this.#held.known = ids
   }
 
   handle(exchange: Exchange): void {
@@ -226,10 +231,9 @@ export class RequestPath {
 
   /** Whether a refusal is of a snapshot that another replica serves, and this one may get within seconds. */
   #mayCome(error: unknown, raw: RawQuery, now: number): boolean {
-    if (this.#options.isReplica !== true) return false
     if (!(error instanceof ApiError) || error.code !== 'snapshot_gone') return false
     const id = raw.get(String(error.details?.['parameter'])) ?? ''
-    return this.#held.mayCome(id, now)
+    return this.#held.isToCome(id) ?? (this.#options.isReplica === true && this.#held.mayCome(id, now))
   }
 
   /** Key and quota. @returns null if the request was refused */

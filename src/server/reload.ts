@@ -1,7 +1,7 @@
 /** Follows a folder, loads new parts of a manifest, and hands the snapshot on. A fault keeps the old. */
 import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { MANIFEST_FILE } from '../snapshot/manifest.ts'
+import { MANIFEST_FILE, type Manifest } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { Loader, type LoaderOptions } from './load.ts'
 import { listKept } from '../snapshot/retained.ts'
@@ -47,6 +47,8 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
+  /** Called with each manifest that is another one than the served. */
+  onSeen?: (manifest: Manifest) => void
   /** Called with the id of a snapshot each time that it is refused. */
   onRefused?: (id: string) => void
   clock: () => number
@@ -171,6 +173,7 @@ export class Reloader {
         return
       }
       seen = manifest.id
+      this.#options.onSeen?.(manifest)
       if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
       const began = performance.now()
       this.state.loading = { id: seen, since: clock() }

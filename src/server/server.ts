@@ -15,6 +15,7 @@ import { ROUTED } from '../routes.ts'
 import { collectSoon } from '../system/thread.ts'
 import { timestampText } from '../sea/time.ts'
 import { Counters } from '../http/counters.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
@@ -111,6 +112,8 @@ export class RunningServer {
   #isDraining = false
   #hasClosed = false
   #failure: string | null = null
+  /** Ids up to the newest snapshot that is known, oldest first. */
+  #known: readonly string[] = []
   #stopping: Promise<boolean> | null = null
 
   /** Only the keys file and the clock are followed from here on. */
@@ -144,7 +147,10 @@ export class RunningServer {
     this.#workers = this.#makeWorkers(common)
     this.#long = new LongThread({ log, workers: () => this.#workers.threads })
     this.#reloader = this.#makeReloader(common)
-    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
+    if (surroundings.mirror) {
+      surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
+      surroundings.mirror.onShown = (manifest) => this.#know(manifest)
+    }
     this.#report = reportOf(config.snapshots)
   }
 
@@ -166,6 +172,7 @@ export class RunningServer {
       onReplaced: () => {
         this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
         this.#workers.send({ type: 'site', site: common.site })
+        this.#workers.send({ type: 'known', ids: this.#known })
       },
       routes: routeNames(ROUTED, this.basePath),
       onStalled: (what) => {
@@ -186,6 +193,7 @@ export class RunningServer {
       maxMemory: this.#config['max-memory'],
       threads: this.#count,
       counters,
+      onSeen: (manifest) => this.#know(manifest),
       onRefused: (id) => mirror?.refused(id),
       clock,
       log,
@@ -259,6 +267,12 @@ export class RunningServer {
     const common = this.#common
     common.site = startSite(this.#config, common.anonymousAccess, this.#surroundings)
     this.#workers.send({ type: 'site', site: common.site })
+  }
+
+  #know({ id, earlier = [] }: Manifest): void {
+    if (this.#known.at(-1) === id) return
+    this.#known = [...earlier, id]
+    this.#workers.send({ type: 'known', ids: this.#known })
   }
 
   get port(): number {

@@ -64,6 +64,8 @@ export type ToWorker =
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'site'; site: SharedSite }
+  /** Snapshots up to the newest that is known, oldest first: those after the served one are still to come. */
+  | { type: 'known'; ids: readonly string[] }
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }

@@ -188,6 +188,9 @@ main.on('message', (message: ToWorker) => {
     case 'site':
       site.take(message.site)
       break
+    case 'known':
+      requests.know(message.ids)
+      break
     case 'drain':
       engine.drain()
       listeners.drain()

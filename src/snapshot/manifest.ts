@@ -25,7 +25,11 @@ const LAST_MONTH = monthOf(LAST_SECOND)
 /** Four single parts, three kinds of 1,634 months and one of 137 years, 200 bytes each, are 1 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 
+/** Two days of half-hourly builds. */
+export const MOST_EARLIER = 100
+
 const SHA256 = /^[0-9a-f]{64}$/
+const SNAPSHOT_ID = /^[0-9a-f]{24}$/
 const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather', 'aggregates', 'spectra'])
 
 export interface Manifest {
@@ -35,12 +39,15 @@ export interface Manifest {
   /** Whether any of the data is made up; absent where all of it was measured. */
   demo?: boolean
   parts: PartEntry[]
+  /** Ids of the snapshots that its builder kept then, oldest first. No part of what the id is a hash of. */
+  earlier?: readonly string[]
 }
 
-/** The manifest's bytes; its id is a hash of everything else in it, so equal data has an equal id. */
+/** The manifest's bytes; its id is a hash of what the data are, so equal data has an equal id. */
 export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; bytes: Uint8Array } {
   const id = manifestId(manifest)
-  return { id, bytes: pack({ ...manifestBody(manifest), id }) }
+  const { earlier } = manifest
+  return { id, bytes: pack({ ...manifestBody(manifest), id, ...(earlier !== undefined && { earlier }) }) }
 }
 
 /**
@@ -59,7 +66,17 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
   const id = manifestId(manifest)
   expect(body.id === id, file, 'its id does not agree with its content')
   expectDistinct(parts, file)
-  return { id, ...manifest }
+  const { earlier } = body
+  expect(earlier === undefined || isListOfIds(earlier), file, 'its list of earlier snapshots is malformed')
+  return { id, ...manifest, ...(earlier !== undefined && { earlier }) }
+}
+
+function isListOfIds(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= MOST_EARLIER &&
+    value.every((id) => typeof id === 'string' && SNAPSHOT_ID.test(id))
+  )
 }
 
 function decodeEntry(entry: unknown, where: string): PartEntry {

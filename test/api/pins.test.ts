@@ -260,6 +260,39 @@ test('On a replica a snapshot that is not held may come for ten seconds, and is 
   assert.equal(alone.get(`/v2/buoys?snapshot=${UNKNOWN}`, KEYED).status, 410, 'nobody else could have it')
 })
 
+test('A server that lags answers 503 to what is to come, as long as it lags, and 410 at once to all else.', () => {
+  let now = NOW
+  for (const isReplica of [true, false]) {
+    const path = new AskedPath(views[0], { clock: () => now, isReplica })
+    const statuses = (): number[][] =>
+      [...ids, UNKNOWN].map((id) =>
+        fieldOf(
+          [`/v2/buoys?snapshot=${id}`, `/v2/changes?since=${id}`].map((url) => path.get(url, KEYED)),
+          'status',
+        ),
+      )
+    path.path.hold([views[1]], 2)
+    path.path.know(ids)
+    for (let round = 0; round < 3; round++) {
+      assert.deepEqual(
+        statuses(),
+        [410, 200, 503, 410].map((status) => [status, status]),
+      )
+      now += 3600
+    }
+    path.path.hold(views.slice(1), 2)
+    // Nobody has compared the two.
+    const unknown = isReplica ? 503 : 410
+    assert.deepEqual(statuses(), [
+      [410, 410],
+      [200, 410],
+      [200, 200],
+      [unknown, unknown],
+    ])
+    now += 3600
+  }
+})
+
 test('Pinned answers may be kept for as long as the schedule holds their snapshot.', () => {
   const get = held(3, { refreshEvery: 1800 })
   const lifetime = (id: string): string => get(`/countries?snapshot=${id}`).headers['cache-control']

@@ -89,13 +89,7 @@ const KEYS = Array.from({ length: 300 }, (_, i) => `Bearer gsw_${String(i).padSt
 
 /** What a file says for each key to go to one replica, in place of what it says. */
 const CHANGES = {
-  haproxy: [
-    ['    balance leastconn\n', ''],
-    [
-      '    #balance hdr(authorization)\n    #hash-type consistent\n',
-      '    balance hdr(authorization)\n    hash-type consistent\n',
-    ],
-  ],
+  haproxy: [],
   nginx: [
     ['    least_conn;\n', ''],
     ['    #hash $groundswell_client consistent;\n', '    hash $groundswell_client consistent;\n'],

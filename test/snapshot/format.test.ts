@@ -202,6 +202,17 @@ test('The mark of a demo comes back, and measured data have none.', () => {
   assert.equal(encodeManifest(MANIFEST).id, '8fcd0acef48c5a9341d3f7c3')
 })
 
+test('The list of earlier snapshots comes back, and is no part of the id.', () => {
+  const earlier = ['0'.repeat(24), 'a'.repeat(24)]
+  const { id, bytes } = encodeManifest({ ...MANIFEST, earlier })
+  assert.equal(id, encodeManifest(MANIFEST).id)
+  assert.deepEqual(decodeManifest(bytes, 'm'), { id, ...MANIFEST, earlier })
+  for (const bad of [[earlier[0], 'x'], Array.from({ length: 101 }, () => earlier[0]), [1]]) {
+    const wrong = encodeManifest({ ...MANIFEST, earlier: bad as string[] })
+    assert.throws(() => decodeManifest(wrong.bytes, 'm'), /list of earlier snapshots is malformed/)
+  }
+})
+
 test('A manifest that is malformed, of a newer version or not of its id is refused.', () => {
   const [catalog] = MANIFEST.parts
   const body = {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ageText, timestampText } from '../../sea/time.ts'
 import { decodeList, MAX_LIST_BYTES, snapshotList } from '../file-list.ts'
 import { SnapshotError, type PartEntry } from '../snapshot-format.ts'
-import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../manifest.ts'
+import { decodeManifest, MANIFEST_FILE, type Manifest, MAX_MANIFEST_BYTES } from '../manifest.ts'
 import { writeDurably } from '../write-snapshot.ts'
 import { fewAtATime, fetchPart } from '../store/fetch-part.ts'
 import { readObject, type ReadableStore } from '../store/store.ts'
@@ -61,6 +61,8 @@ export class Mirror {
   readonly #stopping = new AbortController()
   /** Called when the folder has got another snapshot. */
   onPublished: () => void = () => {}
+  /** Called with a manifest that the folder is to get. */
+  onShown: (manifest: Manifest) => void = () => {}
 
   #state: MirrorState = 'starting'
   #error: string | null = null
@@ -201,6 +203,7 @@ export class Mirror {
         const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken, since its data is older: a cache or store lags, or a rollback was published; POST /reload takes it`
         return { state: 'older', why, retryAfter: 0 }
       }
+      this.onShown(manifest)
       const missing = this.#isSuspect ? await folder.damaged(manifest, signal) : folder.missing(manifest)
       if (missing.length > 0 || !isHeld()) await this.#bring(shown, missing, lock, signal)
       this.#isSuspect = false
