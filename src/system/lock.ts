@@ -146,6 +146,8 @@ function held(path: string, own: string): Lock {
     release() {
       heartbeats?.postMessage({ remove: beat })
       takeAway(path, own)
+      // What could not be moved away would count as held for as long as this process lives.
+      discard(folder)
       // Another process may have the lock by now.
       orElse(null, () => rmdirSync(path))
     },

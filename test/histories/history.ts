@@ -85,6 +85,7 @@ export class History {
   readonly #seed: number
   readonly #chance: Chance
   readonly #builders: Builders
+  readonly #mirrored: (dir: string) => Promise<string | null>
   #step = 0
   #names: string[] = [...SPEAKERS]
   /** What each snapshot has to hold, by id. */
@@ -98,9 +99,16 @@ export class History {
   readonly #meaning = new Map<string, string>()
   readonly #seen = new Set<string>()
 
-  constructor(dir: string, seed: number, builders: Builders) {
+  /** @param mirrored makes a new mirror of a folder, and resolves to the id of the snapshot that it brings */
+  constructor(
+    dir: string,
+    seed: number,
+    builders: Builders,
+    mirrored: (dir: string) => Promise<string | null>,
+  ) {
     this.#dir = dir
     this.#seed = seed
+    this.#mirrored = mirrored
     this.#chance = new Chance(seed)
     this.#builders = builders
   }
@@ -112,6 +120,7 @@ export class History {
         await this.#act()
         await this.#verify()
       }
+      await this.#recover()
     } catch (error) {
       const { message } = error as Error
       throw new Error(`history ${this.#seed}: ${message}\nafter:\n${this.#log.join('\n')}`, { cause: error })
@@ -133,16 +142,40 @@ export class History {
     return this.#lose()
   }
 
-  async #build(): Promise<void> {
+  /**
+   * When all faults have ended the folder gets well: what holds goes on, and one build of sources that all
+   * speak is published, reaches a mirror, and leaves no lock and nothing half behind.
+   */
+  async #recover(): Promise<void> {
+    this.#names = [...SPEAKERS]
+    await this.#resume(false)
+    const before = this.#published
+    await this.#build('calm')
+    // A folder that lost what it had asks for the operator's word.
+    if (this.#published === before) await this.#build('calm and fresh')
+    await this.#verify()
+    assert.notEqual(this.#published, before, 'nothing is published')
+    assert.equal(this.#published, this.#kept.at(-1)!.id)
+    assert.deepEqual(await checkFolder(this.#dir), [])
+    assert.deepEqual(
+      readdirSync(this.#dir).filter((name) => /lock|tmp/.test(name)),
+      [],
+    )
+    assert.equal(await this.#mirrored(this.#dir), this.#published, 'what a mirror brings')
+  }
+
+  async #build(manner: 'random' | 'calm' | 'calm and fresh' = 'random'): Promise<void> {
     const chance = this.#chance
-    if (chance.percent(12)) this.#names = chance.some(SPEAKERS, 75)
+    const isRandom = manner === 'random'
+    if (isRandom && chance.percent(12)) this.#names = chance.some(SPEAKERS, 75)
     if (this.#names.length === 0) this.#names = ['s1']
-    const speakers = speakersAt(chance, this.#names, this.#step)
-    const fresh = chance.percent(6)
+    const all = speakersAt(chance, this.#names, this.#step)
+    const speakers = isRandom ? all : all.map((speaker) => ({ ...speaker, fails: null }))
+    const fresh = isRandom ? chance.percent(6) : manner === 'calm and fresh'
     const keep = 1 + chance.below(3)
     const base = this.#base()
     const expected = built(base === null ? null : this.#states.get(base)!, speakers, fresh)
-    const killAt = chance.percent(14) ? chance.below(MOST_CHANGES) : null
+    const killAt = isRandom && chance.percent(14) ? chance.below(MOST_CHANGES) : null
     const saying = speakers.map(({ name, fails }) => `${name} ${fails ?? 'read'}`)
     this.#record(fresh ? 'fresh build' : 'build', { saying, keep, base, killAt })
     const given = this.#memories()
@@ -252,11 +285,11 @@ export class History {
     }
   }
 
-  async #resume(): Promise<void> {
+  async #resume(mayBeKilled = true): Promise<void> {
     this.#record('resume', `${this.#hold}`)
     const isHeld = this.#hold !== null
     const newest = this.#kept.at(-1)?.id ?? null
-    const outcome = await this.#work({ command: 'resume' }, this.#killAt())
+    const outcome = await this.#work({ command: 'resume' }, mayBeKilled ? this.#killAt() : null)
     if (outcome === 'killed') {
       await this.#adoptPublished(newest)
       if (isHeld && this.#hold === null) assert.equal(this.#published, newest)
