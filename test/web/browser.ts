@@ -204,3 +204,43 @@ export async function faults(page: Page): Promise<string[]> {
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   )
 }
+
+/** The colours of the classes of height. */
+const COLORS = ['#fbf08a', '#b8e04a', '#55c57a', '#1fa08f', '#2d7ca8', '#4a55a8', '#5a1480']
+
+export interface Spot {
+  x: number
+  y: number
+}
+
+/**
+ * The middles of all that the map has in the colours of the first `count` classes, in pixels of the window;
+ * null for a colour that it lacks.
+ */
+export async function dotsOf(page: Page, count: number): Promise<(Spot | null)[]> {
+  await page.evaluate(`document.getElementById('over-map').style.visibility = 'hidden'`)
+  const box = (await page.locator('#chart-of-the-sea').boundingBox())!
+  const bytes = await page.screenshot({ clip: box })
+  await page.evaluate(`document.getElementById('over-map').style.visibility = ''`)
+  const found = await page.evaluate<(Spot | null)[]>(`new Promise((resolve) => {
+    const image = Object.assign(new Image(), { src: 'data:image/png;base64,${bytes.toString('base64')}' })
+    image.onload = () => {
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+      context.drawImage(image, 0, 0)
+      const { data } = context.getImageData(0, 0, image.width, image.height)
+      resolve(${JSON.stringify(COLORS.slice(0, count))}.map((color) => {
+        const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
+        let [x, y, n] = [0, 0, 0]
+        for (let i = 0; i < data.length; i += 4) {
+          if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b) continue
+          x += (i / 4) % image.width
+          y += Math.floor(i / 4 / image.width)
+          n++
+        }
+        const ratio = image.width / ${box.width}
+        return n < 20 ? null : { x: x / n / ratio, y: y / n / ratio }
+      }))
+    }
+  })`)
+  return found.map((spot) => spot && { x: spot.x + box.x, y: spot.y + box.y })
+}

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Map as MapView } from 'maplibre-gl'
-import { beyondOf, firstBuoys } from '../../web/explorer/map/first.ts'
+import {
+  beyondOf,
+  cameraOn,
+  firstBuoys,
+  firstCamera,
+  type Frame,
+  spotOf,
+} from '../../web/explorer/map/first.ts'
 import { leashes, spread } from '../../web/explorer/map/spread.ts'
 import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
 
@@ -59,6 +66,86 @@ test('A wide map starts around the visitor, with as many buoys as fit, or where 
   )
   const pacific = BUOYS.slice(3, 7)
   assert.deepEqual(firstBuoys(pacific, { width: 893, height: 820 }, visitor), pacific)
+})
+
+/** Mercator's projection in pixels from the middle of the map, the shorter way around. */
+function pixelsFrom(
+  camera: { lat: number; lng: number; zoom: number },
+  lat: number,
+  lng: number,
+): [number, number] {
+  const world = 512 * 2 ** camera.zoom
+  const south = (degrees: number): number =>
+    (-Math.log(Math.tan(Math.PI / 4 + (degrees * Math.PI) / 360)) / (2 * Math.PI)) * world
+  return [
+    ((((((lng - camera.lng + 180) % 360) + 360) % 360) - 180) / 360) * world,
+    south(lat) - south(camera.lat),
+  ]
+}
+
+test('The first view shows its buoys clear of what lies over the map, as near as they allow, over 180° too.', () => {
+  const visitor = { timezone: 'Etc/Unknown', hours: 0 }
+  const frames = fc.record<Frame>({
+    width: fc.integer({ min: 200, max: 2000 }),
+    height: fc.integer({ min: 300, max: 1400 }),
+    top: fc.integer({ min: 0, max: 60 }),
+    right: fc.integer({ min: 0, max: 50 }),
+    bottom: fc.integer({ min: 0, max: 120 }),
+    panel: fc.constant(0),
+  })
+  const around = fc.record({
+    lat: fc.double({ min: -60, max: 80, noNaN: true }),
+    lng: fc.double({ min: -180, max: 180, noNaN: true }),
+  })
+  const steps = fc.array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -9, max: 9 })), {
+    minLength: 1,
+    maxLength: 9,
+  })
+  fc.assert(
+    fc.property(frames, around, steps, (frame, middle, moves) => {
+      const buoys = moves.map(([north, east]) => ({
+        lat: Math.max(-60, Math.min(80, middle.lat + north)),
+        lng: ((middle.lng + east + 540) % 360) - 180,
+      }))
+      const camera = firstCamera(buoys, frame, visitor)
+      const spots = buoys.map(({ lat, lng }) => pixelsFrom(camera, lat, lng))
+      const [left, right] = [-frame.width / 2, frame.width / 2 - Math.min(frame.right, frame.width / 4)]
+      const top = Math.min(frame.top, frame.height / 4) - frame.height / 2
+      const bottom = frame.height / 2 - Math.min(frame.bottom, frame.height / 2)
+      for (const [x, y] of spots) {
+        assert.ok(x >= left - 0.01 && x <= right + 0.01, `${x} of ${left} to ${right}`)
+        assert.ok(y >= top - 0.01 && y <= bottom + 0.01, `${y} of ${top} to ${bottom}`)
+      }
+      for (const [i, spot] of buoys.map((buoy) => spotOf(buoy, camera, frame)).entries()) {
+        const [x, y] = spots[i]
+        assert.ok(Math.hypot(spot.x - x - frame.width / 2, spot.y - y - frame.height / 2) < 0.01)
+      }
+      // As near as allowed, or one side of the buoys takes what is free but for the frame.
+      if (camera.zoom > (buoys.length === 1 ? 7.499 : 8.999)) return
+      const spread = (at: 0 | 1): number =>
+        Math.max(...spots.map((s) => s[at])) - Math.min(...spots.map((s) => s[at]))
+      const frameOf = { x: 40 + 62, y: 2 * 120 + 24 }
+      assert.ok(spread(0) >= frame.width * 0.68 - frameOf.x || spread(1) >= frame.height - frameOf.y - 12)
+    }),
+  )
+  assert.deepEqual(firstCamera([], { width: 9, height: 9, top: 0, right: 0, bottom: 0, panel: 0 }, visitor), {
+    lat: 25,
+    lng: -30,
+    zoom: 1,
+  })
+})
+
+test('What the panel is about is brought above the sheet from near enough, and not at all where it is seen.', () => {
+  const frame: Frame = { width: 390, height: 700, top: 40, right: 40, bottom: 400, panel: 400 }
+  const far = { lat: 10, lng: 175, zoom: 2 }
+  const samoa = { lat: -13.8, lng: -172 }
+  const near = cameraOn(samoa, far, frame)
+  assert.equal(near.zoom, 4.5)
+  const [x, y] = pixelsFrom(near, samoa.lat, samoa.lng)
+  assert.ok(Math.abs(x) < 1e-6 && Math.abs(y + 200) < 1e-6, `${x}, ${y}`)
+  assert.equal(cameraOn(samoa, near, frame), near)
+  const nearer = { ...near, zoom: 6 }
+  assert.equal(cameraOn({ lat: -15, lng: -172 }, { ...nearer, lat: -40 }, frame).zoom, 6)
 })
 
 test('What the first view leaves out is counted by where it is, the most first.', () => {

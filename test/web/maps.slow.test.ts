@@ -6,7 +6,17 @@ import { missingBrowser } from '../programs.ts'
 import { until } from '../until.ts'
 import { testOpen } from './anonymous-access.ts'
 import { testCharts } from './charts.ts'
-import { drawn, openBrowser, PHYSICAL, serveWorld, visit } from './browser.ts'
+import {
+  dotsOf,
+  drawn,
+  faults,
+  openBrowser,
+  PHONE,
+  PHYSICAL,
+  serveWorld,
+  type Spot,
+  visit,
+} from './browser.ts'
 
 /** Names of the files below `assets/` that the page asks for from here on. */
 function assetsOf(page: Page): string[] {
@@ -16,6 +26,48 @@ function assetsOf(page: Page): string[] {
     if (name !== undefined) names.push(name)
   })
   return names
+}
+
+/** When the list was there, when dots were, and which files had come by then, with their bytes. */
+interface Begin {
+  list: number
+  dots: number
+  /** The longest task so far, ms. */
+  longest: number
+  modules: string[]
+  files: { name: string; begin: number; end: number; bytes: number }[]
+}
+
+const NOTES_BEGIN = `
+  window.begin = { list: Infinity, longest: 0 }
+  new MutationObserver(() => {
+    if (document.querySelector('#content .buoys a')) window.begin.list = Math.min(window.begin.list, performance.now())
+  }).observe(document, { childList: true, subtree: true })
+  new PerformanceObserver((tasks) => {
+    window.begin.longest = Math.max(window.begin.longest, ...tasks.getEntries().map(({ duration }) => duration))
+  }).observe({ type: 'longtask', buffered: true })`
+
+const beginOf = (page: Page): Promise<Begin> =>
+  page.evaluate(`({
+    ...window.begin,
+    dots: performance.getEntriesByName('dots')[0].startTime,
+    modules: document.getElementById('map').dataset.modules.split(' '),
+    files: ['resource', 'navigation'].flatMap((type) => performance.getEntriesByType(type)).map((file) => ({
+      name: file.name, begin: file.startTime, end: file.responseEnd, bytes: file.encodedBodySize,
+    })),
+  })`)
+
+/** A phone on a mobile network. */
+async function slowDown(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const bytes = 1_600_000 / 8
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: bytes,
+    uploadThroughput: bytes,
+  })
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
 }
 
 /** Buoys that the test adds at the other side of the world. */
@@ -54,6 +106,71 @@ test('The map and the charts', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('charts and units', (t) => testCharts(t, browser, live))
   await t.test('what a page of another origin gets', (t) => testOpen(t, browser, live))
+
+  await t.test(
+    'come after the list and a picture whose dots are where those of the map will be',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, 'llms.txt', PHONE)
+      await slowDown(page)
+      await page.addInitScript(NOTES_BEGIN)
+      let go = (): void => undefined
+      const isTime = new Promise<void>((resolve) => (go = resolve))
+      await page.route(/\/assets\/map-[0-9A-Z]+\.js$/, async (route) => {
+        await isTime
+        await route.continue()
+      })
+      await page.goto(`${origin}#key=${live.key}`)
+      await page.locator('.still').waitFor()
+      const { list, dots, modules, files } = await beginOf(page)
+      assert.ok(list <= dots, `the list came at ${list}, dots at ${dots}`)
+      const early = files.filter(({ end }) => end <= dots)
+      assert.ok(early.some(({ name }) => /basemap-[^/]*$/.test(name)))
+      const isLate = (name: string): boolean =>
+        modules.some((each) => name.endsWith(each)) || /worker/.test(name)
+      assert.ok(modules.length >= 2)
+      assert.deepEqual(
+        files.filter(({ name, begin }) => isLate(name) && begin < dots),
+        [],
+      )
+      const bytes = early.reduce((sum, file) => sum + file.bytes, 0)
+      assert.ok(bytes > 60_000 && bytes < 115_000, `${bytes} bytes before the first dots`)
+      const seen = await dotsOf(page, 7)
+      assert.ok(seen.filter((spot) => spot !== null).length >= 3, JSON.stringify(seen))
+      go()
+      await drawn(page, PHYSICAL)
+      await page.locator('.still').waitFor({ state: 'detached' })
+      const { longest } = await beginOf(page)
+      t.diagnostic(
+        `list ${list.toFixed()} ms, dots ${dots.toFixed()} ms, longest task ${longest.toFixed()} ms`,
+      )
+      for (const [i, spot] of (await dotsOf(page, 7)).entries()) {
+        assert.equal(spot === null, seen[i] === null, `colour ${i}`)
+        if (spot === null) continue
+        const away = Math.hypot(spot.x - seen[i]!.x, spot.y - seen[i]!.y)
+        assert.ok(away < 1.5, `colour ${i} jumps ${away} pixels`)
+      }
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('leave the picture, and say why, where a browser has no WebGL', async (t) => {
+    const { page, origin } = await visit(t, browser, live, 'llms.txt')
+    await page.addInitScript(`(() => {
+      const { getContext } = HTMLCanvasElement.prototype
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        return /webgl/.test(kind) ? null : getContext.call(this, kind, ...more)
+      }
+    })()`)
+    await page.goto(`${origin}#key=${live.key}`)
+    await page.locator('#map.no-map').getByText('needs WebGL 2').waitFor()
+    const spots = (await dotsOf(page, 7)).filter((spot): spot is Spot => spot !== null)
+    assert.ok(spots.length >= 3)
+    assert.deepEqual(await faults(page), [])
+    const [{ x, y }] = spots
+    await page.mouse.click(x, y)
+    await page.locator('.hero').waitFor()
+    assert.match(page.url(), /#buoy=/)
+  })
 
   await t.test('loads of the fine coast what a near map shows, and nothing for a far one', async (t) => {
     const { page, errors } = await visit(t, browser, live, '')

@@ -7,7 +7,17 @@ import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Client, startLive, temporaryFolder, type Live } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
-import { drawn, NO_MAP, openBrowser, PHONE, untilInPage, visit, writeTables } from './browser.ts'
+import {
+  dotsOf,
+  drawn,
+  NO_MAP,
+  openBrowser,
+  PHONE,
+  type Spot,
+  untilInPage,
+  visit,
+  writeTables,
+} from './browser.ts'
 
 interface Network {
   buoys: readonly (readonly [name: string, lat: number, lng: number])[]
@@ -58,47 +68,9 @@ function serve(t: TestContext, network: Network): Promise<Live> {
   return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args: ['--explorer=open'] })
 }
 
-/** Heights of seven classes, so that each dot has a colour of its own, and the colours in their order. */
+/** Heights of seven classes, so that each dot has a colour of its own. */
 const OF_CLASSES = ['0.3', '0.7', '1.2', '2.0', '3.0', '5.0', '7.0']
-const COLORS = ['#fbf08a', '#b8e04a', '#55c57a', '#1fa08f', '#2d7ca8', '#4a55a8', '#5a1480']
 const ofClass = (buoy: number): string[] => [OF_CLASSES[buoy]]
-
-interface Spot {
-  x: number
-  y: number
-}
-
-/**
- * The middles of all that the map has in these colours, in pixels of the window; null for a colour that it
- * lacks.
- */
-async function dotsOf(page: Page, count: number): Promise<(Spot | null)[]> {
-  await page.evaluate(`document.getElementById('over-map').style.visibility = 'hidden'`)
-  const box = (await page.locator('#map').boundingBox())!
-  const bytes = await page.screenshot({ clip: box })
-  await page.evaluate(`document.getElementById('over-map').style.visibility = ''`)
-  const found = await page.evaluate<(Spot | null)[]>(`new Promise((resolve) => {
-    const image = Object.assign(new Image(), { src: 'data:image/png;base64,${bytes.toString('base64')}' })
-    image.onload = () => {
-      const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
-      context.drawImage(image, 0, 0)
-      const { data } = context.getImageData(0, 0, image.width, image.height)
-      resolve(${JSON.stringify(COLORS.slice(0, count))}.map((color) => {
-        const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
-        let [x, y, n] = [0, 0, 0]
-        for (let i = 0; i < data.length; i += 4) {
-          if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b) continue
-          x += (i / 4) % image.width
-          y += Math.floor(i / 4 / image.width)
-          n++
-        }
-        const ratio = image.width / ${box.width}
-        return n < 20 ? null : { x: x / n / ratio, y: y / n / ratio }
-      }))
-    }
-  })`)
-  return found.map((spot) => spot && { x: spot.x + box.x, y: spot.y + box.y })
-}
 
 /** Mercator's projection, in turns of the Earth. Longitudes west of `from` lie a turn further east. */
 const projected = (lat: number, lng: number, from: number): Spot => ({

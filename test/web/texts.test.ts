@@ -81,7 +81,8 @@ const ALLOWED = new Set([
   // Messages that are not shown: `texts.troubles` says it to visitors.
   'The answer cannot be read.',
   'The server answered .',
-  // Classes and selectors.
+  // Classes, selectors and fonts.
+  '11px sans-serif',
   '#credit span',
   'trouble box',
   'sub ago old',

@@ -14,6 +14,9 @@ const root = dirname(dirname(here))
 /** The sources of MapLibre, not its two bundles: page and worker then share half of their code, 90 KB. */
 const maplibre = join(dirname(createRequire(import.meta.url).resolve('maplibre-gl/package.json')), 'src')
 
+/** Where the package of MapLibre's matrices has a file for each kind. */
+const MATRICES = 'gl-matrix/esm'
+
 /** Browsers since early 2023, which all have module workers. */
 const TARGET = ['chrome111', 'firefox114', 'safari16.4']
 
@@ -30,6 +33,43 @@ const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+/**
+ * Leaves out of MapLibre what the page does not use. Its sources say of each of their files that loading it
+ * does something: of those that nothing is taken from, such as buttons, nothing does. Of the matrices all is
+ * bundled that is named by way of their index. Tiles in the format MLT are 13 KB for what hardly any server
+ * has.
+ * @type {import('esbuild').Plugin}
+ */
+const lessOfMapLibre = {
+  name: 'less-of-maplibre',
+  setup(building) {
+    const noTiles = 'Tiles in the format MLT are not supported: serve Mapbox vector tiles.'
+    const none = `export const GEOMETRY_TYPE = {}\nexport function decodeTile() { throw new Error('${noTiles}') }`
+    building.onResolve({ filter: /^@maplibre\/mlt$/ }, () => ({ path: 'mlt', namespace: 'none' }))
+    building.onLoad({ filter: /^mlt$/, namespace: 'none' }, () => ({ contents: none }))
+    building.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, resolveDir, importer }) => {
+      // Heights of the ground are registered by it.
+      if (!importer.startsWith(maplibre) || path.endsWith('dem_data.ts')) return undefined
+      return { path: join(resolveDir, path), sideEffects: false }
+    })
+    building.onLoad({ filter: /[/\\]maplibre-gl[/\\]package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, 'utf8'))
+      return { contents: JSON.stringify({ version }), loader: 'json' }
+    })
+    building.onLoad({ filter: /[/\\]maplibre-gl[/\\]src[/\\].*\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const contents = text.replace(/^import \{(.*)\} from .gl-matrix.;$/gm, (_, names) =>
+        names
+          .split(', ')
+          .filter((name) => !name.startsWith('type '))
+          .map((name) => `import * as ${name} from ${JSON.stringify(`${MATRICES}/${name}.js`)};`)
+          .join(' '),
+      )
+      return { contents, loader: 'ts' }
+    })
+  },
+}
 
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
@@ -68,7 +108,8 @@ async function bundleAll() {
       style: join(here, 'style.css'),
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
-    alias: { 'maplibre-gl': join(maplibre, 'index.ts'), '@maplibre/mlt': join(here, 'no_mlt.ts') },
+    alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
+    plugins: [lessOfMapLibre],
     // MapLibre's makers build it so: its classes declare fields that their parents have set.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     jsx: 'automatic',
@@ -130,9 +171,10 @@ function licenceText(folder) {
 function pageWith(path, file, names, needs) {
   const up = '../'.repeat(path.split('/').length - 2)
   const named = (text) => withNames(text, names)
-  const preloads = needs.get(named(file === 'index.html' ? '{{main.js}}' : '{{embed.js}}'))
-  const map = named('{{map.js}}')
-  const modules = [map, ...needs.get(map).filter((each) => !preloads.includes(each))]
+  const allOf = (program) => [named(program), ...needs.get(named(program))]
+  const first = file === 'index.html' ? ['{{main.js}}', '{{still.js}}'] : ['{{embed.js}}']
+  const [, ...preloads] = new Set(first.flatMap(allOf))
+  const modules = allOf('{{map.js}}').filter((each) => !preloads.includes(each))
   const text = named(readFileSync(join(here, file), 'utf8'))
     .replace('{{map_modules}}', modules.map((each) => `assets/${each}`).join(' '))
     .replace(

@@ -7,7 +7,7 @@ import { startFollowing } from './live/following.ts'
 import { Panel } from './panel/panel.tsx'
 import { Search } from './search.tsx'
 import { Banner, LiveDot } from './status.tsx'
-import { api, byId, page, SITE } from './store.ts'
+import { api, byId, page, pause, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
 import { Beyond, Legend, MapTools, PageTools } from './tools.tsx'
 
@@ -22,27 +22,42 @@ function OverMap() {
   )
 }
 
-/** Loads the map once the list can be read: it is most of what the page loads. */
-function startMap(): void {
-  let isAsked = false
-  effect(() => {
-    if (isAsked || page.value.buoys.state === 'waiting') return
-    isAsked = true
-    // After the list has been drawn.
-    setTimeout(() => void loadMap(byId('map')))
+/** Resolves once the list can be read. */
+const listed = (): Promise<void> =>
+  new Promise((resolve) => {
+    const end = effect(() => {
+      if (page.value.buoys.state === 'waiting') return
+      // After the list has been drawn.
+      setTimeout(() => {
+        end()
+        resolve()
+      })
+    })
   })
-}
 
+/**
+ * A picture of the map comes with the list. MapLibre, which is most of what the page loads, comes after both
+ * and takes its place.
+ */
 async function loadMap(host: HTMLElement): Promise<void> {
+  const isListed = listed()
+  const still = await import('./map/still.ts')
+    .then(({ showStill }) => showStill(host, isListed))
+    .catch(() => null)
+  await isListed
   for (const href of (host.dataset.modules ?? '').split(' ')) {
     document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }))
   }
   try {
     const { openMap } = await import('./map/map.ts')
     await openMap(host)
+    still?.remove()
   } catch {
+    // The picture stays.
     host.classList.add('no-map')
-    host.textContent = texts.page.noMap
+    host.replaceChildren(
+      Object.assign(document.createElement('p'), { className: 'box', textContent: texts.page.noMap }),
+    )
   }
 }
 
@@ -58,7 +73,9 @@ function showOperator(): void {
 /** The answers are on their way while the texts are. */
 async function start(): Promise<void> {
   showOperator()
+  await pause()
   await translateDocument()
+  await pause()
   render(<Search />, byId('search'))
   render(<PageTools />, byId('tools'))
   render(<Banner />, byId('notice'))
@@ -69,7 +86,7 @@ async function start(): Promise<void> {
     byId('demo').hidden = api.isDemo.value !== true
   })
   startFollowing()
-  startMap()
+  void loadMap(byId('map'))
 }
 
 void start()

@@ -7,7 +7,7 @@ import type { Theme } from '../theme.ts'
 import { basemapLayers, FONT, nameLayers } from './layers.ts'
 
 /** As `tools/basemap/coast.mjs` makes its tiles. */
-const COAST_ZOOM = 4
+export const COAST_ZOOM = 4
 
 export interface Basemap {
   /** A style without its layers. */

@@ -1,31 +1,136 @@
-/** Movements of the map, which MapLibre makes jumps for visitors who ask their system for less motion. */
-import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
-import type { ActiveBuoy } from '../api.ts'
+/**
+ * What the map shows by the state of the page, whoever draws it: the place it has, its first view, its dots.
+ * MapLibre makes movements jumps for visitors who ask their system for less motion.
+ */
+import { computed } from '@preact/signals'
+import type { Map as MapView } from 'maplibre-gl'
 import { coveredByPanel } from '../panel/panel.tsx'
-import { byId, showsGlobe } from '../store.ts'
-import { MAP_END, type Position } from '../view.ts'
-import { arcOf, middleOf } from './arc.ts'
-import { firstBuoys } from './first.ts'
+import {
+  about,
+  beyond,
+  buoys,
+  byId,
+  now,
+  page,
+  scalesOf,
+  showsGlobe,
+  showsSatellites,
+  silent,
+  units,
+  view,
+} from '../store.ts'
+import { type Camera, type Position } from '../view.ts'
+import { middleOf } from './arc.ts'
+import { buoyFeatures } from './features.ts'
+import {
+  beyondOf,
+  BUOY_ZOOM,
+  cameraOn,
+  firstBuoys,
+  firstCamera,
+  type Frame,
+  isClear,
+  spotOf,
+  TILE_PIXELS,
+  type Visitor,
+} from './first.ts'
+import { spread } from './spread.ts'
 
 const FLIGHT_MS = 700
-/** A position that is nearer to the edge is not in view. */
-const EDGE_PIXELS = 40
-/** From here on a buoy is seen with the coast around it, and its neighbours have names. */
-const BUOY_ZOOM = 4.5
-/**
- * The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the
- * buoys.
- */
-const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
-/** Half of the largest dot. */
-const DOT_PIXELS = 12
-/** What lies further south than Cape Horn has no buoys and much room on a flat map. */
-const SOUTHMOST = -60
 /** Tells movements of the page's own from those of the visitor. */
 export const OWN_MOVE = { isOwn: true } as const
-
 /** The highest latitude of a globe's middle: at a pole itself a zoom means nothing. */
 export const GLOBE_END = 89
+/** Pixels around a buoy of a narrow map whose buoys are drawn as one, up to a zoom. */
+export const CLUSTER = { radius: 22, maxZoom: 6 } as const
+
+/** The map's place, and what chips cover of it at its top, buttons at its right, legend or panel below. */
+export function frameOf(host: HTMLElement): Frame {
+  const whole = host.getBoundingClientRect()
+  const boxOf = (id: string): DOMRect => byId(id).getBoundingClientRect()
+  const panel = coveredByPanel()
+  return {
+    width: Math.max(1, whole.width),
+    height: Math.max(1, whole.height),
+    top: boxOf('live').bottom - whole.top,
+    right: whole.right - boxOf('map-tools').left,
+    bottom: Math.max(panel, whole.bottom - boxOf('legend').top),
+    panel,
+  }
+}
+
+const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions()
+const visitorNow = (): Visitor => ({ timezone, hours: new Date().getTimezoneOffset() / -60 })
+
+const isShown = ({ virtual }: { virtual: boolean }): boolean => showsSatellites.value || !virtual
+/** The buoys that report: these decide what the first view shows. */
+export const shownBuoys = computed(() => (buoys.value ?? []).filter(isShown))
+// Readings grow old without an answer: as a text they are the same until one has.
+const featuresText = computed(() =>
+  JSON.stringify(
+    buoyFeatures(
+      [...shownBuoys.value, ...silent.value.filter(isShown)],
+      scalesOf.value,
+      units.value,
+      now.value,
+    ),
+  ),
+)
+const features = computed(() => JSON.parse(featuresText.value) as ReturnType<typeof buoyFeatures>)
+
+/**
+ * All buoys as dots: where those in the water are, and where they are drawn so that none covers another.
+ * `equator` in pixels; null where those that lie together are drawn as one.
+ */
+export function dotsOf(equator: number | null) {
+  const physical = features.value.filter(({ properties }) => !properties.virtual)
+  return {
+    virtual: features.value.filter(({ properties }) => properties.virtual),
+    physical: equator === null ? physical : spread(physical, equator),
+    true: physical,
+  }
+}
+
+/** The position of the panel's buoy or point; null while it is not known. */
+export const position = computed<Position | null>(() => {
+  const { buoy: slug, point } = view.value
+  if (slug === null) return point
+  const known = [...(buoys.value ?? []), ...silent.value].find((buoy) => buoy.slug === slug)
+  if (known !== undefined) return known
+  // The silent ones come last, and a guest knows few.
+  const { subject } = page.value
+  if (subject.kind === 'buoy' && subject.buoy.slug === slug) return subject.buoy
+  return subject.kind === 'known' && subject.slug === slug ? subject.known : null
+})
+
+/** The first view of a flat map: of the address, or of the buoys; with what the panel is about in it. */
+export function cameraNow(frame: Frame): Camera {
+  const camera = view.value.camera ?? firstCamera(shownBuoys.value, frame, visitorNow())
+  return position.value === null ? camera : cameraOn(position.value, camera, frame)
+}
+
+/** Says which buoys a flat map leaves out, where the visitor has not moved it. */
+export function sayBeyond(camera: Camera, frame: Frame): void {
+  const isFirst = view.peek().camera === null && about.peek() === ''
+  const free = { width: frame.width, height: frame.height - frame.panel }
+  const spots = shownBuoys.peek().map((buoy) => spotOf(buoy, camera, frame))
+  if (isFirst) beyond.value = beyondOf(spots, free)
+}
+
+/** The first view: the buoys, on a narrow map those of the visitor's region, or the globe as a whole. */
+export function fitFirst(map: MapView): void {
+  const frame = frameOf(map.getContainer())
+  if (showsGlobe.peek()) {
+    fitGlobe(map, frame)
+    beyond.value = []
+    return
+  }
+  const { zoom, ...center } = firstCamera(shownBuoys.peek(), frame, visitorNow())
+  // A globe before it has left its own.
+  const padding = { left: 0, top: 0, right: 0, bottom: 0 }
+  map.jumpTo({ center, zoom, padding }, OWN_MOVE)
+  sayBeyond({ ...center, zoom }, frame)
+}
 
 /**
  * What the zoom of a globe with this in its middle has in addition to that of one as large that shows the
@@ -39,98 +144,29 @@ const beyondEquator = (lat: number): number =>
  * clicked, the map is only moved.
  */
 export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: boolean): void {
-  const { clientWidth: width, clientHeight: height } = map.getContainer()
-  const covered = coveredByPanel()
-  const { x, y } = map.project([lng, lat])
-  const [right, lower] = [width - EDGE_PIXELS, height - covered - EDGE_PIXELS]
-  const isInView = x > EDGE_PIXELS && x < right && y > EDGE_PIXELS && y < lower
-  const now = map.getZoom() - beyondEquator(map.getCenter().lat)
-  if (isInView && (sameZoom || now >= BUOY_ZOOM)) return
+  const frame = frameOf(map.getContainer())
+  const zoom = map.getZoom() - beyondEquator(map.getCenter().lat)
+  if (isClear(map.project([lng, lat]), frame) && (sameZoom || zoom >= BUOY_ZOOM)) return
   map.easeTo({
     center: [lng, lat],
-    zoom: (sameZoom ? now : Math.max(now, BUOY_ZOOM)) + beyondEquator(lat),
-    offset: [0, -covered / 2],
+    zoom: (sameZoom ? zoom : Math.max(zoom, BUOY_ZOOM)) + beyondEquator(lat),
+    offset: [0, -frame.panel / 2],
     duration: FLIGHT_MS,
   })
-}
-
-/** The first view: the buoys, on a narrow map those of the visitor's region, or the globe as a whole. */
-export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: boolean): void {
-  const { clientWidth: width, clientHeight: height } = map.getContainer()
-  const covered = coveredByPanel()
-  const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions()
-  const visitor = { timezone, hours: new Date().getTimezoneOffset() / -60 }
-  const shown = firstBuoys(buoys, { width, height: height - covered }, visitor)
-  if (isGlobe) return fitGlobe(map, shown)
-  fitPositions(map, shown, shown.length < buoys.length)
-  if (shown.length === 0) return
-  // Antarctica goes out of view where the buoys leave room.
-  const yOf = (lat: number): number => map.project([map.getCenter().lng, lat]).y
-  const room = height - coverOf(map).bottom - DOT_PIXELS - yOf(Math.min(...shown.map(({ lat }) => lat)))
-  const up = Math.min(height - covered - yOf(SOUTHMOST), room)
-  if (up > 0) map.panBy([0, -up], { duration: 0 }, OWN_MOVE)
-}
-
-/** Shows all positions at once, over the antimeridian where that is the shorter way around. */
-function fitPositions(map: MapView, positions: readonly Position[], isPart: boolean): void {
-  if (positions.length === 0) return
-  const maxZoom = isPart ? FIT_ZOOM.part : positions.length === 1 ? FIT_ZOOM.one : FIT_ZOOM.several
-  const { clientWidth: width, clientHeight: height } = map.getContainer()
-  // A small map is not all frame.
-  const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
-  const cover = coverOf(map)
-  const beside = (covered: number, size: number): number =>
-    Math.min(Math.max(edge, covered + DOT_PIXELS), size)
-  map.fitBounds(
-    boundsOf(positions),
-    {
-      padding: {
-        left: edge,
-        top: beside(cover.top, height / 4),
-        right: beside(cover.right, width / 4),
-        bottom: beside(cover.bottom, height / 2),
-      },
-      maxZoom,
-      duration: 0,
-    },
-    OWN_MOVE,
-  )
-}
-
-/**
- * Pixels of the map that chips cover from its top, buttons from its right, legend or panel from its bottom.
- */
-function coverOf(map: MapView): { top: number; right: number; bottom: number } {
-  const whole = map.getContainer().getBoundingClientRect()
-  const boxOf = (id: string): DOMRect => byId(id).getBoundingClientRect()
-  return {
-    top: boxOf('live').bottom - whole.top,
-    right: whole.right - boxOf('map-tools').left,
-    bottom: Math.max(coveredByPanel(), whole.bottom - boxOf('legend').top),
-  }
-}
-
-function boundsOf(positions: readonly Position[]): LngLatBounds {
-  const [west, east] = arcOf(positions.map(({ lng }) => lng))
-  const lats = positions.map(({ lat }) => Math.min(MAP_END, Math.max(-MAP_END, lat)))
-  return new LngLatBounds([west, Math.min(...lats)], [east, Math.max(...lats)])
 }
 
 /** Share of the free pane's smaller side that the disc of the globe takes. */
 const DISC_SHARE = 0.9
 /** MapLibre looks at the surface from this many heights of the map away. */
 const CAMERA_HEIGHTS = 1.5
-export const TILE_PIXELS = 512
-
 /** From here a pole and what lies around it are seen. */
 const MOST_GLOBE_LATITUDE = 70
 
-/** Shows the whole globe, with the middle of `positions` in front. */
-function fitGlobe(map: MapView, positions: readonly Position[]): void {
-  const { lat, lng } = middleOf(positions) ?? map.getCenter()
+/** Shows the whole globe, with the middle of the buoys in front. */
+function fitGlobe(map: MapView, { width, height, panel: bottom }: Frame): void {
+  const shown = firstBuoys(shownBuoys.peek(), { width, height: height - bottom }, visitorNow())
+  const { lat, lng } = middleOf(shown) ?? map.getCenter()
   const center = { lat: Math.max(-MOST_GLOBE_LATITUDE, Math.min(MOST_GLOBE_LATITUDE, lat)), lng }
-  const { clientWidth: width, clientHeight: height } = map.getContainer()
-  const bottom = coveredByPanel()
   const distance = CAMERA_HEIGHTS * height
   // The rim is where a line from the camera touches the sphere.
   const sine = Math.sin(Math.atan((DISC_SHARE * Math.min(width, height - bottom)) / 2 / distance))

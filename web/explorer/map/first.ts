@@ -1,5 +1,5 @@
-/** Which buoys the first view of the map shows. */
-import type { Position } from '../view.ts'
+/** The first view of a flat map: which buoys it shows, from where, and what it leaves out. */
+import { type Camera, MAP_END, type Position } from '../view.ts'
 import { arcOf } from './arc.ts'
 
 interface Zoned extends Position {
@@ -20,12 +20,11 @@ const REGION_DEGREES = 30
  * time zone, or at the longitudes around it. A wide map shows as much of the world as it has room for between
  * the polar seas, where most buoys are.
  * @param size the part of the map that nothing covers, in pixels
- * @param visitor IANA name of the time zone, and its hours east of Greenwich
  */
 export function firstBuoys<Buoy extends Zoned>(
   buoys: readonly Buoy[],
   { width, height }: { width: number; height: number },
-  visitor: { timezone: string; hours: number },
+  visitor: Visitor,
 ): readonly Buoy[] {
   const [west, east] = arcOf(buoys.map(({ lng }) => lng))
   const near = buoys.filter(({ timezone }) => timezone === visitor.timezone)
@@ -55,7 +54,111 @@ const within = <Buoy extends Position>(buoys: readonly Buoy[], west: number, deg
 
 const mercator = (lat: number): number => Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360))
 
-export type Side = 'west' | 'east' | 'north' | 'south'
+/** The place of the map, and how much of it is covered from its sides; `panel` of the bottom. Pixels. */
+export type Frame = Readonly<Record<'width' | 'height' | 'top' | 'right' | 'bottom' | 'panel', number>>
+
+/** Who looks: the IANA name of the time zone, and its hours east of Greenwich. */
+export interface Visitor {
+  timezone: string
+  hours: number
+}
+
+/** The view of a map without buoys: the Atlantic. */
+const NO_BUOYS: Camera = { lat: 25, lng: -30, zoom: 1 }
+/** At the least even a watch shows the whole world; at the most buoys at one pier lie apart. */
+export const ZOOMS = { least: -2, most: 14 } as const
+/** The world is this wide at zoom 0. */
+export const TILE_PIXELS = 512
+/** A position that is nearer to the edge is not in view. */
+const EDGE_PIXELS = 40
+/** From here on a buoy is seen with the coast around it, and its neighbours have names. */
+export const BUOY_ZOOM = 4.5
+/**
+ * The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the
+ * buoys.
+ */
+const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
+/** Half of the largest dot. */
+const DOT_PIXELS = 12
+/** What lies further south than Cape Horn has no buoys and much room on a flat map. */
+const SOUTHMOST = -60
+
+/** A place on Mercator's map, in turns of the Earth from 0° 0° to the east and to the south. */
+export const onMap = ({ lat, lng }: Position): { x: number; y: number } => ({
+  x: lng / 360,
+  y: -mercator(Math.max(-MAP_END, Math.min(MAP_END, lat))) / (2 * Math.PI),
+})
+
+function cameraAt(x: number, y: number, zoom: number): Camera {
+  const lat = (Math.atan(Math.sinh(-2 * Math.PI * y)) * 180) / Math.PI
+  return { lat: Math.max(-MAP_END, Math.min(MAP_END, lat)), lng: wrapped(x) * 360, zoom }
+}
+
+/** Turns east of Greenwich, from -0.5. */
+const wrapped = (turns: number): number => turns - Math.floor(turns + 0.5)
+
+/** Where a flat map shows a position, the shorter way around from its middle, in pixels of its place. */
+export function spotOf(
+  position: Position,
+  camera: Camera,
+  { width, height }: Frame,
+): { x: number; y: number } {
+  const [at, middle] = [onMap(position), onMap(camera)]
+  const world = TILE_PIXELS * 2 ** camera.zoom
+  return { x: width / 2 + wrapped(at.x - middle.x) * world, y: height / 2 + (at.y - middle.y) * world }
+}
+
+/**
+ * Shows the buoys, on a narrow map those of the visitor's region, over the antimeridian where that is
+ * shorter.
+ */
+export function firstCamera(buoys: readonly Zoned[], frame: Frame, visitor: Visitor): Camera {
+  const { width, height } = frame
+  const shown = firstBuoys(buoys, { width, height: height - frame.panel }, visitor)
+  if (shown.length === 0) return NO_BUOYS
+  const [west, east] = arcOf(shown.map(({ lng }) => lng))
+  const lats = shown.map(({ lat }) => lat)
+  const [south, north] = [Math.min(...lats), Math.max(...lats)]
+  const [first, last] = [onMap({ lat: north, lng: west }), onMap({ lat: south, lng: east })]
+  // A small map is not all frame.
+  const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
+  const beside = (covered: number, most: number): number =>
+    Math.min(Math.max(edge, covered + DOT_PIXELS), most)
+  const top = beside(frame.top, height / 4)
+  const right = beside(frame.right, width / 4)
+  const bottom = beside(frame.bottom, height / 2)
+  const fitted = Math.log2(
+    Math.min((width - edge - right) / (last.x - first.x), (height - top - bottom) / (last.y - first.y)) /
+      TILE_PIXELS,
+  )
+  const several = shown.length === 1 ? FIT_ZOOM.one : FIT_ZOOM.several
+  const most = shown.length < buoys.length ? FIT_ZOOM.part : several
+  const zoom = Math.max(ZOOMS.least, Math.min(most, fitted))
+  const world = TILE_PIXELS * 2 ** zoom
+  const [x, y] = [
+    (first.x + last.x + (right - edge) / world) / 2,
+    (first.y + last.y + (bottom - top) / world) / 2,
+  ]
+  // Antarctica goes out of view where the buoys leave room.
+  const yOf = (lat: number): number => height / 2 + (onMap({ lat, lng: 0 }).y - y) * world
+  const room = height - frame.bottom - DOT_PIXELS - yOf(south)
+  const up = Math.max(0, Math.min(height - frame.panel - yOf(SOUTHMOST), room))
+  return cameraAt(x, y - up / world, zoom)
+}
+
+/** Whether a spot of the map is clear of its edges and of the panel. */
+export const isClear = ({ x, y }: { x: number; y: number }, { width, height, panel }: Frame): boolean =>
+  x > EDGE_PIXELS && x < width - EDGE_PIXELS && y > EDGE_PIXELS && y < height - panel - EDGE_PIXELS
+
+/** The camera that shows a position from near enough, in the middle of what the panel leaves free. */
+export function cameraOn(position: Position, camera: Camera, frame: Frame): Camera {
+  if (camera.zoom >= BUOY_ZOOM && isClear(spotOf(position, camera, frame), frame)) return camera
+  const zoom = Math.max(camera.zoom, BUOY_ZOOM)
+  const { x, y } = onMap(position)
+  return cameraAt(x, y + frame.panel / 2 / (TILE_PIXELS * 2 ** zoom), zoom)
+}
+
+type Side = 'west' | 'east' | 'north' | 'south'
 
 /** How many points of a map lie beyond its edges, by the side where they are; the most first. */
 export function beyondOf(

@@ -29,7 +29,7 @@ const COLORS = {
   mark: ['#c2185b', '#ff7eb6'],
 } as const
 
-const colorsOf = (theme: Theme) =>
+export const colorsOf = (theme: Theme) =>
   Object.fromEntries(
     Object.entries(COLORS).map(([name, [light, dark]]) => [name, theme === 'dark' ? dark : light]),
   ) as { readonly [name in keyof typeof COLORS]: string }
@@ -58,15 +58,23 @@ const CLUSTER: ExpressionSpecification = ['has', 'point_count']
  */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
 /** Pixels that a cluster is larger than a dot. */
-const CLUSTER_PIXELS = 3
+export const CLUSTER_PIXELS = 3
 /** The first of `HEIGHT_COLORS` on which white is read better than black. */
 const DARK_CLASS = 4
+/** How a cluster's number is written on each class. */
+export const COUNT_COLORS = HEIGHT_COLORS.map((_, i) => (i < DARK_CLASS ? '#10212a' : '#ffffff'))
 
 /** Pixels by zoom for the lowest and the highest seas: the larger a dot, the higher they are. */
-const RADII = [
+export const RADII = [
   { zoom: 0, low: 4, high: 6.5 },
   { zoom: 3, low: 5.5, high: 8 },
   { zoom: 7, low: 8.5, high: 11.5 },
+] as const
+/** Those of the ring around the buoy or point of the panel. */
+export const RING_RADII = [
+  [0, 9],
+  [3, 11],
+  [7, 15],
 ] as const
 const byZoom = (size: (radii: { low: number; high: number }) => unknown): ExpressionSpecification =>
   [
@@ -89,6 +97,8 @@ export const ARROW_PIXELS = 12
 
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys', 'mark-dot']
+/** A click within this distance of a buoy means the buoy: a finger's width on a phone. */
+export const NEAR_PIXELS = 14
 
 /** All layers above a basemap's own, from the lowest. */
 export function layers(theme: Theme, font: string[]): LayerSpecification[] {
@@ -275,7 +285,7 @@ function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
   const color = colorsOf(theme)
   const isRing = part === 'ring'
   const paint: CircleLayerSpecification['paint'] = {
-    'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
+    'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], ...RING_RADII.flat()] : RADIUS,
     'circle-color': isRing ? 'rgba(0,0,0,0)' : ['case', OLD, color.sea, HEIGHT_COLOR],
     'circle-stroke-width': isRing ? 3 : ['case', OLD, 2, 1.3],
     'circle-stroke-color': isRing ? color.mark : ['case', OLD, color.old, color.outline],
@@ -336,12 +346,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
         'text-allow-overlap': true,
       },
       paint: {
-        'text-color': [
-          'case',
-          OLD,
-          color.text,
-          byClass(HEIGHT_COLORS.map((_, i) => (i < DARK_CLASS ? '#10212a' : '#ffffff'))),
-        ],
+        'text-color': ['case', OLD, color.text, byClass(COUNT_COLORS)],
       },
     },
   ]

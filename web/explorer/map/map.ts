@@ -2,7 +2,7 @@
  * The map: sea, land, names, buoys coloured by height. It shows the state of the page, and a
  * click on it opens a buoy or a point of the sea.
  */
-import { computed, effect, signal } from '@preact/signals'
+import { computed, effect, signal, untracked } from '@preact/signals'
 import {
   type GeoJSONSource,
   LngLat,
@@ -11,30 +11,26 @@ import {
   setWorkerUrl,
   type StyleSpecification,
 } from 'maplibre-gl'
-import {
-  about,
-  beyond,
-  buoys,
-  map as shownMap,
-  now,
-  page,
-  scalesOf,
-  showsGlobe as globe,
-  showsSatellites,
-  silent,
-  units,
-  update,
-  view,
-} from '../store.ts'
+import { about, beyond, map as shownMap, pause, showsGlobe as globe, update, view } from '../store.ts'
 import { texts } from '../language.ts'
 import { placeNames } from '../page.ts'
-import { coveredByPanel } from '../panel/panel.tsx'
-import { theme } from '../theme.ts'
-import { type Camera, MAP_END, type Position } from '../view.ts'
+import { type Theme, theme } from '../theme.ts'
+import { MAP_END } from '../view.ts'
 import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
-import { bringIntoView, fitFirst, GLOBE_END, OWN_MOVE, TILE_PIXELS } from './camera.ts'
-import { buoyFeatures, EMPTY, pointAt } from './features.ts'
-import { beyondOf, NARROW_PIXELS } from './first.ts'
+import {
+  bringIntoView,
+  cameraNow,
+  CLUSTER,
+  dotsOf,
+  fitFirst,
+  frameOf,
+  GLOBE_END,
+  OWN_MOVE,
+  position,
+  shownBuoys,
+} from './camera.ts'
+import { type buoyFeatures, EMPTY, pointAt } from './features.ts'
+import { NARROW_PIXELS, TILE_PIXELS, ZOOMS } from './first.ts'
 import {
   ARROW_IMAGE,
   ARROW_LAYERS,
@@ -49,17 +45,8 @@ import {
   OLD,
 } from './layers.ts'
 import { answerPointer } from './pointer.ts'
-import { leashes, spread, TRUE_ZOOM } from './spread.ts'
+import { leashes } from './spread.ts'
 import { keepLabelsWhole } from './whole_labels.ts'
-
-/** The view of a map without buoys: the Atlantic. */
-const FIRST_CAMERA: Camera = { lat: 25, lng: -30, zoom: 1 }
-/** Pixels around a buoy of a narrow map whose buoys are drawn as one, up to a zoom. */
-const CLUSTER = { radius: 22, maxZoom: 6 } as const
-/** A zoom at which even a watch shows the whole world. */
-const MIN_ZOOM = -2
-/** Buoys at one pier lie apart here, and where they are; the coast is as coarse as before. */
-const MAX_ZOOM = TRUE_ZOOM
 
 const DOT_PIXELS = 5
 /** What lies over the map. */
@@ -67,6 +54,7 @@ const COVERS = '#live, #map-tools, #legend, #credit, #panel, #beyond'
 
 /**
  * Opens the map in `host`, whose data attributes hold the addresses of worker, basemap and what comes later.
+ * Resolves once it is drawn.
  * @throws Error where the browser has no WebGL 2, or the basemap cannot be loaded
  */
 export async function openMap(host: HTMLElement): Promise<void> {
@@ -74,7 +62,9 @@ export async function openMap(host: HTMLElement): Promise<void> {
   // The worker starts while the basemap is on its way.
   prewarm()
   const basemap = await loadBasemap(host)
-  const map = createMap(host, styleOf(basemap))
+  await pause()
+  const painted = theme.peek()
+  const map = createMap(host, styleOf(basemap, painted), addressIn(host, 'mapStyle') !== '')
   shownMap.value = map
   map.getCanvas().setAttribute('aria-label', texts.map.description)
   answerPointer(map)
@@ -90,16 +80,19 @@ export async function openMap(host: HTMLElement): Promise<void> {
     update({ camera: { zoom: map.getZoom(), lat, lng } })
   })
   await map.once('style.load')
+  await pause()
   addImages(map)
   // Names of countries are placed before the labels of buoys, which have room at four sides.
   if (map.getLayer('countries') !== undefined) map.moveLayer('countries', 'virtual-obstacles')
-  show(map, basemap)
+  show(map, basemap, painted)
+  const whole = map.once('idle')
   // Labels are placed from the next one on.
   await map.once('render')
   keepLabelsWhole(map, () =>
     [...document.querySelectorAll(COVERS)].map((cover) => cover.getBoundingClientRect()),
   )
   basemap.showCredits(map)
+  await whole
 }
 
 /** Labels avoid images: one without colour in which none may lie, and a small disc for a town. */
@@ -120,7 +113,7 @@ function addImages(map: MapView): void {
   map.addImage(ARROW_IMAGE, arrow.getImageData(0, 0, side, side), { pixelRatio: 2, sdf: true })
 }
 
-function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
+function styleOf({ style, layersBelow, font }: Basemap, shown: Theme): StyleSpecification {
   return {
     ...style,
     sources: {
@@ -140,19 +133,21 @@ function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
       mark: { type: 'geojson', data: EMPTY },
       leashes: { type: 'geojson', data: EMPTY },
     },
-    layers: [...layersBelow(theme.peek()), ...layers(theme.peek(), font)],
+    layers: [...layersBelow(shown), ...layers(shown, font)],
   }
 }
 
-function createMap(host: HTMLElement, style: StyleSpecification): MapView {
-  const { zoom, lat, lng } = view.peek().camera ?? FIRST_CAMERA
+function createMap(host: HTMLElement, style: StyleSpecification, isOperators: boolean): MapView {
+  const { zoom, ...center } = untracked(() => cameraNow(frameOf(host)))
   const map = new MapView({
     container: host,
     style,
-    center: [lng, lat],
+    // Ours is right, and to check it takes as long as to draw it.
+    validateStyle: isOperators,
+    center,
     zoom,
-    minZoom: MIN_ZOOM,
-    maxZoom: MAX_ZOOM,
+    minZoom: ZOOMS.least,
+    maxZoom: ZOOMS.most,
     transformConstrain,
     maxPitch: 0,
     dragRotate: false,
@@ -174,7 +169,7 @@ function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoo
   const lat = Math.min(end, Math.max(-end, center.lat))
   return {
     center: new LngLat(center.lng, lat),
-    zoom: Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom)),
+    zoom: Math.min(ZOOMS.most, Math.max(ZOOMS.least, zoom)),
   }
 }
 
@@ -196,8 +191,8 @@ function countDrawn(map: MapView): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
-/** Keeps the map as the state of the page says, from now on. */
-function show(map: MapView, { layersBelow, font }: Basemap): void {
+/** Keeps the map, which is drawn for a theme, as the state of the page says, from now on. */
+function show(map: MapView, { layersBelow, font }: Basemap, painted: Theme): void {
   const host = map.getContainer()
   const setData = (id: string, data: Parameters<GeoJSONSource['setData']>[0]): void =>
     void map.getSource<GeoJSONSource>(id)?.setData(data)
@@ -210,35 +205,21 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     equator.value = equatorOf(map, globe.peek())
   }
   map.on('moveend', measure)
-  const isShown = ({ virtual }: { virtual: boolean }): boolean => showsSatellites.value || !virtual
-  /** The buoys that report: these decide what the first view shows. */
-  const shownBuoys = computed(() => (buoys.value ?? []).filter(isShown))
-  const allBuoys = computed(() => [...shownBuoys.value, ...silent.value.filter(isShown)])
   // The buoys of a cluster lie together on purpose.
   const isClustered = computed(() => isNarrow.value && zoom.value < CLUSTER.maxZoom + 1)
-  // Readings grow old without an answer: as a text they are the same until one has.
-  const text = computed(() =>
-    JSON.stringify(buoyFeatures(allBuoys.value, scalesOf.value, units.value, now.value)),
-  )
-  const dots = computed(() => {
-    const features = JSON.parse(text.value) as ReturnType<typeof buoyFeatures>
-    const physical = features.filter(({ properties }) => !properties.virtual)
-    return {
-      virtual: features.filter(({ properties }) => properties.virtual),
-      physical: isClustered.value ? physical : spread(physical, equator.value),
-      true: physical,
-    }
-  })
+  const dots = computed(() => dotsOf(isClustered.value ? null : equator.value))
 
   effect(() => {
     for (const [id, { key, filter }] of Object.entries(namesFirst(shownBuoys.value))) {
       // A style of the operator has other names.
       if (map.getLayer(id) === undefined) continue
-      map.setLayoutProperty(id, 'symbol-sort-key', key)
-      map.setFilter(id, filter)
+      map.setLayoutProperty(id, 'symbol-sort-key', key, { validate: false })
+      map.setFilter(id, filter, { validate: false })
     }
   })
   effect(() => {
+    if (theme.value === painted) return
+    painted = theme.value
     for (const { id, paint } of [...layersBelow(theme.value), ...layers(theme.value, font)]) {
       for (const [name, value] of Object.entries(paint ?? {})) {
         map.setPaintProperty(id, name as never, value as never)
@@ -269,10 +250,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
 
   const fit = (): void => {
     // Until the visitor looks at something.
-    const isFirst = view.peek().camera === null && about.peek() === ''
-    if (!isFirst) return
-    fitFirst(map, shownBuoys.peek(), globe.peek())
-    beyond.value = globe.peek() ? [] : beyondView(map, shownBuoys.peek())
+    if (view.peek().camera === null && about.peek() === '') fitFirst(map)
   }
   effect(() => {
     map.setProjection({ type: globe.value ? 'globe' : 'mercator' })
@@ -293,8 +271,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     // A point is where the visitor clicked, unless it has a name or came with the address.
     const isClicked = view.peek().buoy === null && reached !== null && !placeNames.has(about.value)
     // What an address names lies among the operator's buoys, and is no further away than in their first view.
-    if (reached === null && view.peek().camera === null && about.value !== '')
-      fitFirst(map, shownBuoys.peek(), globe.peek())
+    if (reached === null && view.peek().camera === null && about.value !== '') fitFirst(map)
     if (position.value !== null) bringIntoView(map, position.value, isClicked)
     reached = about.value
   })
@@ -305,30 +282,8 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   }).observe(host)
 }
 
-/** The buoys that the map does not show, by the shorter way to them from its middle. */
-function beyondView(map: MapView, all: readonly Position[]): ReturnType<typeof beyondOf> {
-  const { clientWidth: width, clientHeight: height } = map.getContainer()
-  const middle = map.getCenter().lng
-  const points = all.map(({ lat, lng }) =>
-    map.project([middle + ((((lng - middle + 180) % 360) + 360) % 360) - 180, lat]),
-  )
-  return beyondOf(points, { width, height: height - coveredByPanel() })
-}
-
 /** Pixels of the equator: of a globe, whose zoom depends on what is in front, to the pixel. */
 function equatorOf(map: MapView, isGlobe: boolean): number {
   const world = TILE_PIXELS * 2 ** map.getZoom()
   return isGlobe ? Math.round(world / Math.cos((map.getCenter().lat * Math.PI) / 180)) : world
 }
-
-/** The position of the panel's buoy or point; null while it is not known. */
-const position = computed<Position | null>(() => {
-  const { buoy: slug, point } = view.value
-  if (slug === null) return point
-  const known = [...(buoys.value ?? []), ...silent.value].find((buoy) => buoy.slug === slug)
-  if (known !== undefined) return known
-  // The silent ones come last, and a guest knows few.
-  const { subject } = page.value
-  if (subject.kind === 'buoy' && subject.buoy.slug === slug) return subject.buoy
-  return subject.kind === 'known' && subject.slug === slug ? subject.known : null
-})

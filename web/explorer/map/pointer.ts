@@ -5,10 +5,8 @@
 import { type GeoJSONSource, type LngLat, type Map as MapView, type Point, Popup } from 'maplibre-gl'
 import { texts } from '../language.ts'
 import { openBuoy, openPoint } from '../store.ts'
-import { BUOY_LAYERS } from './layers.ts'
+import { BUOY_LAYERS, NEAR_PIXELS } from './layers.ts'
 
-/** A click within this distance of a buoy means the buoy: a finger's width on a phone. */
-const NEAR_PIXELS = 14
 /** The coast is coarse: a click this near to the sea means the sea. */
 const COAST_PIXELS = 12
 /** Levels beyond the zoom at which a cluster falls apart: its buoys lie apart then. */

@@ -1,4 +1,5 @@
 /** Dots that would cover each other are moved apart, the less the nearer the map is. */
+import { TILE_PIXELS, ZOOMS } from './first.ts'
 
 interface Placed {
   geometry: { type: 'Point'; coordinates: number[] }
@@ -9,7 +10,7 @@ interface Placed {
  * true.
  */
 const MOST = 9
-export const TRUE_ZOOM = 14
+const TRUE_ZOOM = ZOOMS.most
 /** From this zoom on they move less and less. */
 const LESS_FROM_ZOOM = 8
 /**
@@ -18,8 +19,6 @@ const LESS_FROM_ZOOM = 8
  */
 const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
-/** The world is this wide at zoom 0. */
-const TILE_PIXELS = 512
 const RADIANS = Math.PI / 180
 /** A flat map ends at this latitude. */
 const MAP_END = 85.05

@@ -1,5 +1,6 @@
 /** The panel of all buoys: a row each, in an order that the visitor chooses. */
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
 import { DAY_MS, directionText, isOld } from '../format.ts'
@@ -18,6 +19,7 @@ import {
   openBuoy,
   openPlace,
   page,
+  pause,
   recently,
   scalesOf,
   showsSatellites,
@@ -29,11 +31,12 @@ import { Downloads } from './downloads.tsx'
 const MOST_NEAREST = 6
 export const MOST_KM = 500
 
-/** Rows of the list before the visitor asks for all. */
-const FIRST_ROWS = 100
+/** Rows of the list before the visitor asks for all; more than a screen holds come once those are drawn. */
+const FIRST_ROWS = { drawn: 20, all: 100 } as const
 
 const order = signal<keyof typeof texts.list.orders>('height')
 const isWhole = signal(false)
+const mostRows = signal<number>(FIRST_ROWS.drawn)
 
 /** A height of hours ago is not among the highest of now, and buoys without a reading come last. */
 function rank({ virtual, last_reading: reading, last_reading_time: time }: ActiveBuoy): number {
@@ -139,7 +142,8 @@ function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend
   const sorted = buoys.toSorted(
     (a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0) || a.name.localeCompare(b.name),
   )
-  const rows = isWhole.value ? sorted : sorted.slice(0, FIRST_ROWS)
+  const rows = isWhole.value ? sorted : sorted.slice(0, mostRows.value)
+  useEffect(() => void pause().then(() => (mostRows.value = FIRST_ROWS.all)), [])
   return (
     <>
       {buoys.length === 0 ? null : (
@@ -156,7 +160,7 @@ function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend
           <BuoyRow key={buoy.slug} buoy={buoy} start="row" trend={trend} />
         ))}
       </ul>
-      {rows.length === sorted.length ? null : (
+      {rows.length === sorted.length || mostRows.value < FIRST_ROWS.all ? null : (
         <Button text={texts.list.showAll(sorted.length)} onClick={() => (isWhole.value = true)} />
       )}
     </>
