@@ -444,6 +444,8 @@ export type BuoyDetail = {
     /** visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
     visibility: number | null
   } | null
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
   /** With `include=available`: the fields that the buoy has had, in readings or in series. */
   available?: {
   }
@@ -493,6 +495,8 @@ export type NearestBuoy = {
   distance_km: number
   /** The newest reading; `null` while the buoy has none. */
   last_reading: ReadingSummary | null
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
 }
 
 /** A buoy and its newest reading in full. */
@@ -511,6 +515,8 @@ export type BuoyLastReading = {
   last_reading: Reading | null
   /** With `include=spectrum`: the newest wave spectrum without its bands; `null` where the buoy has none. */
   spectrum?: NewestSpectrum | null
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
 }
 
 /** A buoy on the map. */
@@ -535,6 +541,8 @@ export type MapBuoy = {
   last_reading: ReadingSummary | null
   /** A buoy in the water. */
   virtual: false
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
 }
 
 /** A virtual buoy on the map. */
@@ -569,6 +577,8 @@ export type VirtualMapBuoy = {
   pass_name: string | null
   /** Name of the satellite. `null` where there is none. */
   pass_platform: string | null
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
 }
 
 /** The buoy that readings belong to. */
@@ -830,6 +840,26 @@ export type Chart = {
   humidity?: (number | null)[]
   /** Of the air: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. As long as `time`. Only with `include=weather`. */
   visibility?: (number | null)[]
+}
+
+/** How the last height compares with those within 15 days of its day of the year in all years, without those of the 60 days before it. */
+export type Usual = {
+  /** Share of them that are lower, rounded down. */
+  higher_than_percent: number
+  /** Its place among them, in percent; equal ones count half. */
+  percentile: number
+  /** Their median, in m. */
+  median: number
+  /** Their quantile of 90 %, in m. */
+  p90: number
+  /** Years with at least half of the readings that are expected then; three at least. */
+  years: number
+  /** Year (UTC). */
+  first_year: number
+  /** The last earlier reading that is at least as high, UTC. `null` where there is none. */
+  highest_since: string | null
+  /** Days (UTC) without a reading since then, or since the first one. */
+  highest_since_missing_days: number
 }
 
 /** A value and when it was measured. */
@@ -1195,6 +1225,8 @@ export type ConditionsReading = {
   humidity?: number | null
   /** With `include=weather`: visibility, in km. Sensors of many buoys end at 2.96. `null` where there is none. */
   visibility?: number | null
+  /** With `include=usual`: how usual its last height is; `null` with fewer than three years. */
+  usual?: Usual | null
 }
 
 /** No reading was found. */
@@ -2215,7 +2247,7 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
-  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands. Allowed: one or more of wind, peak_period, swell, weather, spectrum, available, credit, separated by commas. */
+  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands; with `usual` how its last height compares with those of the same time of the year. Allowed: one or more of wind, peak_period, swell, weather, usual, spectrum, available, credit, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2227,7 +2259,7 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. With `spectrum` the buoy has its newest wave spectrum without the bands. Allowed: one or more of wind, peak_period, swell, weather, spectrum, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. With `usual` the buoy has how its last height compares with those of the same time of the year, with `spectrum` its newest wave spectrum without the bands. Allowed: one or more of wind, peak_period, swell, weather, usual, spectrum, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2257,7 +2289,7 @@ export type NearestBuoysParameters = {
   has?: string
   /** Only buoys with a last reading no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
+  /** More members of last readings, as `peak_period`, `wind` and `swell` add them to readings; with `usual` how the last height compares with those of the same time of the year. Allowed: one or more of wind, peak_period, swell, weather, usual, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2475,7 +2507,7 @@ export type ConditionsParameters = {
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
-  /** More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`. Allowed: one or more of model, weather, separated by commas. */
+  /** More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`; with `usual` how its height compares with those of the same time of the year, if it is the last reading of its buoy. Allowed: one or more of model, weather, usual, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -2504,7 +2536,7 @@ export type MapBuoysParameters = {
   max_age?: string
   /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
-  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`. Allowed: one or more of wind, peak_period, swell, weather, separated by commas. */
+  /** More members of last readings, as `peak_period`, `wind` and `swell` add them to readings; with `usual` how the last height compares with those of the same time of the year. Allowed: one or more of wind, peak_period, swell, weather, usual, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string

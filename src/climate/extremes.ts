@@ -1,7 +1,11 @@
-/** Maxima of the years that are complete enough for return levels, and the years that are not. */
+/**
+ * Return levels: the maxima of years that are complete enough, and the generalized extreme value distribution
+ * of these by maximum likelihood, with 95 % intervals by profile likelihood (Coles, "An Introduction to
+ * Statistical Modeling of Extreme Values", 2001, chapters 2.6 and 3). The sign of the shape is his ξ:
+ * positive for a heavy tail.
+ */
 import { coverageOf, firstMonthOf, type Month, yearOf } from './months.ts'
-import { extremesOf } from './distribution.ts'
-import type { Samples } from './samples.ts'
+import { extremesOf, type Samples } from './samples.ts'
 
 /** Fewer maxima make no distribution. */
 export const LEAST_YEARS = 15
@@ -62,4 +66,245 @@ function monthAt(months: readonly Month[], month: number): Month {
   if (known.month === month) return known
   const edge = place < 0 ? known.from : known.to
   return { ...known, month, from: edge, to: edge, count: 0, sum: 0, lack: 'coverage' }
+}
+
+/** Below this shape the likelihood has no useful maximum (Coles 3.3.1: no regular estimators). */
+export const LEAST_SHAPE = -0.5
+/** A shape this close to 0 is Gumbel's. */
+const GUMBEL = 1e-7
+/** Half of the 0.95 quantile of χ² with one degree of freedom. */
+const HALF_CHI_SQUARE = 3.841458820694124 / 2
+/** An upper end above this many times the level is none. */
+const MOST_TIMES_LEVEL = 10
+
+export interface Parameters {
+  readonly location: number
+  readonly scale: number
+  readonly shape: number
+}
+
+export interface GevFit {
+  readonly parameters: Parameters
+  /**
+   * From the observed information; null where the shape is at its bound or the information is not that of a
+   * maximum.
+   */
+  readonly errors: Parameters | null
+  readonly negativeLogLikelihood: number
+  readonly isAtBound: boolean
+}
+
+export interface ReturnLevel {
+  readonly level: number
+  readonly low: number | null
+  readonly high: number | null
+}
+
+/** Infinity outside of the support, and for a shape below the bound. */
+export function negativeLogLikelihood(
+  maxima: readonly number[],
+  { location, scale, shape }: Parameters,
+): number {
+  if (!(scale > 0) || shape < LEAST_SHAPE) return Infinity
+  let sum = maxima.length * Math.log(scale)
+  for (const maximum of maxima) {
+    const x = (maximum - location) / scale
+    if (Math.abs(shape) < GUMBEL) {
+      sum += x + Math.exp(-x)
+      continue
+    }
+    const inner = 1 + shape * x
+    if (inner <= 0) return Infinity
+    const logarithm = Math.log(inner) / shape
+    sum += logarithm * (1 + shape) + Math.exp(-logarithm)
+  }
+  return sum
+}
+
+/**
+ * The level that is exceeded once in `period` years on average, above the location, in units of the scale.
+ */
+function reducedLevel(shape: number, period: number): number {
+  const y = -Math.log1p(-1 / period)
+  return Math.abs(shape) < GUMBEL ? -Math.log(y) : Math.expm1(-shape * Math.log(y)) / shape
+}
+
+export function returnLevel({ location, scale, shape }: Parameters, period: number): number {
+  return location + scale * reducedLevel(shape, period)
+}
+
+/** @param maxima at least two different values */
+export function fitGev(maxima: readonly number[]): GevFit {
+  const mean = maxima.reduce((sum, value) => sum + value, 0) / maxima.length
+  const variance = maxima.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (maxima.length - 1)
+  // The moments of Gumbel's distribution; the scale goes in as a logarithm, so that it stays positive.
+  const scale = Math.sqrt(6 * variance) / Math.PI
+  const of = ([location, logScale, shape]: readonly number[]): Parameters => {
+    return { location, scale: Math.exp(logScale), shape }
+  }
+  const cost = (at: readonly number[]): number => negativeLogLikelihood(maxima, of(at))
+  const starts = [-0.2, 0.1].map((shape) => [mean - 0.5772 * scale, Math.log(scale), shape])
+  // A second simplex, a tenth as wide, finds out of one that has collapsed before its time.
+  const found = starts.map((start) => {
+    const { at } = simplexMinimum(cost, start, [scale / 2, 0.3, 0.1], FIT_TOLERANCE)
+    return simplexMinimum(cost, at, [scale / 20, 0.03, 0.01], FIT_TOLERANCE)
+  })
+  const { at, value } = found[0].value <= found[1].value ? found[0] : found[1]
+  const parameters = of(at)
+  const isAtBound = parameters.shape < LEAST_SHAPE + 1e-4
+  return {
+    parameters,
+    errors: isAtBound ? null : errorsOf(maxima, parameters),
+    negativeLogLikelihood: value,
+    isAtBound,
+  }
+}
+
+/**
+ * The level of a return period, and the ends of its 95 % interval, from where the profile falls below the
+ * bound.
+ */
+export function levelOf(maxima: readonly number[], fit: GevFit, period: number): ReturnLevel {
+  const { parameters, negativeLogLikelihood: best } = fit
+  const level = returnLevel(parameters, period)
+  const end = (towards: 1 | -1): number | null => {
+    // Each profile begins where the last one ended.
+    let start = [Math.log(parameters.scale), parameters.shape]
+    // The root of the difference is nearly a straight line.
+    const excess = (z: number): number => {
+      const { at, value } = profileAt(maxima, period, z, start)
+      if (Number.isFinite(value)) start = at
+      return Math.sqrt(Math.max(0, value - best)) - Math.sqrt(HALF_CHI_SQUARE)
+    }
+    return crossing(excess, level, towards * parameters.scale * 0.3)
+  }
+  return { level, low: end(-1), high: end(1) }
+}
+
+/** The least cost of all scales and shapes that give the level `z`. */
+function profileAt(maxima: readonly number[], period: number, z: number, start: readonly number[]): Minimum {
+  const cost = ([logScale, shape]: readonly number[]): number => {
+    const scale = Math.exp(logScale)
+    const location = z - scale * reducedLevel(shape, period)
+    return negativeLogLikelihood(maxima, { location, scale, shape })
+  }
+  return simplexMinimum(cost, start, [0.05, 0.03], PROFILE_TOLERANCE)
+}
+
+const MOST_WIDENINGS = 60
+const MOST_HALVINGS = 60
+const CROSSING_TOLERANCE = 1e-6
+
+/**
+ * Where `of`, which is negative at `from`, becomes 0, by the Illinois method; null where it does not below
+ * ten times `from`.
+ */
+function crossing(of: (z: number) => number, from: number, step: number): number | null {
+  const most = MOST_TIMES_LEVEL * Math.abs(from)
+  let [inside, below] = [from, -Math.sqrt(HALF_CHI_SQUARE)]
+  let [outside, above] = [from, below]
+  for (let i = 0, width = step; i < MOST_WIDENINGS && above < 0; i++, width *= 1.5) {
+    inside = outside
+    below = above
+    outside = inside + width
+    if (Math.abs(outside) > most) return null
+    above = of(outside)
+  }
+  if (!(above >= 0)) return null
+  let side = 0
+  for (let i = 0; i < MOST_HALVINGS && Math.abs(outside - inside) > CROSSING_TOLERANCE; i++) {
+    // Outside of the support the likelihood is 0, and the difference infinite.
+    const share = Number.isFinite(above) ? below / (below - above) : 0.5
+    const z = inside + share * (outside - inside)
+    const value = of(z)
+    if (Math.abs(value) < CROSSING_TOLERANCE) return z
+    // The end that stays twice counts half, so that it moves too.
+    const isAgain = Math.sign(value) === side
+    side = Math.sign(value)
+    if (value < 0) {
+      inside = z
+      below = value
+      if (isAgain) above /= 2
+    } else {
+      outside = z
+      above = value
+      if (isAgain) below /= 2
+    }
+  }
+  return (inside + outside) / 2
+}
+
+/** Standard errors from the inverse of the observed information, by differences of the likelihood. */
+function errorsOf(maxima: readonly number[], { location, scale, shape }: Parameters): Parameters | null {
+  const at = [location, scale, shape]
+  const steps = [scale * 1e-3, scale * 1e-3, 1e-3]
+  const cost = (i: number, j: number, signI: number, signJ: number): number => {
+    const moved = [...at]
+    moved[i] += signI * steps[i]
+    moved[j] += signJ * steps[j]
+    return negativeLogLikelihood(maxima, { location: moved[0], scale: moved[1], shape: moved[2] })
+  }
+  const second = (i: number, j: number): number =>
+    (cost(i, j, 1, 1) - cost(i, j, 1, -1) - cost(i, j, -1, 1) + cost(i, j, -1, -1)) /
+    (4 * steps[i] * steps[j])
+  const [a, b, c, d, e, f] = [
+    second(0, 0),
+    second(0, 1),
+    second(0, 2),
+    second(1, 1),
+    second(1, 2),
+    second(2, 2),
+  ]
+  const determinant = a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)
+  const variances = [d * f - e * e, a * f - c * c, a * d - b * b].map((minor) => minor / determinant)
+  if (!variances.every((variance) => variance > 0)) return null
+  const [ofLocation, ofScale, ofShape] = variances.map(Math.sqrt)
+  return { location: ofLocation, scale: ofScale, shape: ofShape }
+}
+
+interface Minimum {
+  readonly at: number[]
+  readonly value: number
+}
+
+const MOST_MOVES = 2000
+/** Differences of the likelihood between the corners of a simplex that has found a minimum. */
+const FIT_TOLERANCE = 1e-11
+const PROFILE_TOLERANCE = 1e-7
+
+/** The minimum near `start` by the simplex of Nelder and Mead (1965). */
+function simplexMinimum(
+  cost: (at: readonly number[]) => number,
+  start: readonly number[],
+  widths: readonly number[],
+  tolerance: number,
+): Minimum {
+  const corner = (at: number[]): Minimum => ({ at, value: cost(at) })
+  const corners = [
+    corner([...start]),
+    ...widths.map((width, i) => corner(start.map((x, j) => (i === j ? x + width : x)))),
+  ]
+  const byValue = (a: Minimum, b: Minimum): number => a.value - b.value
+  for (let move = 0; move < MOST_MOVES; move++) {
+    corners.sort(byValue)
+    const [best, worst] = [corners[0], corners.at(-1)!]
+    if (worst.value - best.value <= tolerance) break
+    const others = corners.slice(0, -1)
+    const centre = start.map((_, i) => others.reduce((sum, { at }) => sum + at[i], 0) / others.length)
+    const towards = (share: number): Minimum => corner(centre.map((x, i) => x + share * (worst.at[i] - x)))
+    const reflected = towards(-1)
+    if (reflected.value < best.value) {
+      const expanded = towards(-2)
+      corners[corners.length - 1] = expanded.value < reflected.value ? expanded : reflected
+    } else if (reflected.value < corners.at(-2)!.value) corners[corners.length - 1] = reflected
+    else {
+      const contracted = towards(reflected.value < worst.value ? -0.5 : 0.5)
+      if (contracted.value < Math.min(reflected.value, worst.value)) corners[corners.length - 1] = contracted
+      else {
+        for (let i = 1; i < corners.length; i++)
+          corners[i] = corner(corners[i].at.map((x, j) => (x + best.at[j]) / 2))
+      }
+    }
+  }
+  return corners.sort(byValue)[0]
 }

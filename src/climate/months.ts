@@ -12,7 +12,7 @@ const FIRST_YEAR = 1970
 /** Days in a row without a sample that a month may not have. */
 const GAP_DAYS = 5
 /** Fewer samples do not tell the interval of a month: it is taken to be that of the month before. */
-const LEAST_FOR_INTERVAL = 10
+export const LEAST_FOR_INTERVAL = 10
 const LONGEST_INTERVAL_MINUTES = DAY / MINUTE
 
 /** Why a month, or a year that is made of months, does not count. */

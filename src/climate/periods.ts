@@ -1,8 +1,7 @@
 /** What is usual in each month or season of the year, and in all of it. */
 import { isDirection } from '../index/statistics.ts'
-import { Distribution, extremesOf } from './distribution.ts'
 import { coverageOf, type Lack, type Month } from './months.ts'
-import type { Samples } from './samples.ts'
+import { Distribution, type Extremes, extremesOf, type Samples } from './samples.ts'
 
 export const PERCENTS = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const
 export const SEASONS = ['djf', 'mam', 'jja', 'son'] as const
@@ -34,8 +33,7 @@ export interface Period {
     readonly standardDeviation: number | null
     /** In hundredths of a code, in the order of `PERCENTS`; empty without a sample. */
     readonly quantiles: readonly number[]
-    /** Places of samples. */
-    readonly extremes: { readonly least: number; readonly greatest: number } | null
+    readonly extremes: Extremes | null
   } | null
   readonly circular: {
     /** Degrees; null where directions cancel out, or there are none. */
@@ -62,32 +60,18 @@ export function climateOf(
   const means = Array.from({ length: MONTHS_OF_YEAR }, (_, i) =>
     meanOfMonths(months.filter(({ ofYear }) => ofYear === i + 1)),
   )
-  const bounds = extremesOf(samples.code, 0, samples.length)
+  const isCircular = isDirection(samples.measure)
+  const scalars = isCircular ? null : scalarsOf(samples, months)
   const period = (ofYear: readonly number[]): Period => {
     const own = months.filter((month) => ofYear.includes(month.ofYear))
-    const years = yearsOf(own, yearOf, ofYear.length)
-    const shared = {
+    return {
       count: own.reduce((sum, { count }) => sum + count, 0),
       coverage: coverageOf(own),
-      ...years,
+      ...yearsOf(own, yearOf, ofYear.length),
       intervals: intervalsOf(own, yearOf),
+      scalar: scalars && { mean: meanOf(ofYear.map((month) => means[month - 1])), ...scalars(ofYear) },
+      circular: isCircular ? circularOf(samples, own) : null,
     }
-    if (isDirection(samples.measure)) return { ...shared, scalar: null, circular: circularOf(samples, own) }
-    const lowest = bounds === null ? 0 : samples.code[bounds.least]
-    const highest = bounds === null ? 0 : samples.code[bounds.greatest]
-    const distribution = new Distribution(lowest, highest)
-    let extremes: { least: number; greatest: number } | null = null
-    for (const { from, to } of own) {
-      for (let i = from; i < to; i++) distribution.add(samples.code[i])
-      extremes = widened(samples.code, extremes, extremesOf(samples.code, from, to))
-    }
-    const scalar = {
-      mean: meanOf(ofYear.map((month) => means[month - 1])),
-      standardDeviation: distribution.standardDeviation,
-      quantiles: distribution.quantiles(PERCENTS),
-      extremes,
-    }
-    return { ...shared, scalar, circular: null }
   }
   const all = Array.from({ length: MONTHS_OF_YEAR }, (_, i) => i + 1)
   const seasons = SEASONS.map((_, season) => all.filter((month) => seasonOf(month) === season))
@@ -95,15 +79,33 @@ export function climateOf(
   return { periods: parts[by].map(period), overall: period(all) }
 }
 
-function widened(
-  code: Int32Array,
-  before: { least: number; greatest: number } | null,
-  next: { least: number; greatest: number } | null,
-): { least: number; greatest: number } | null {
-  if (before === null || next === null) return before ?? next
-  return {
-    least: code[next.least] < code[before.least] ? next.least : before.least,
-    greatest: code[next.greatest] > code[before.greatest] ? next.greatest : before.greatest,
+/** What all samples of some months of the year (1 to 12) say. Each sample is looked at once. */
+function scalarsOf(
+  { code }: Samples,
+  months: readonly Month[],
+): (ofYear: readonly number[]) => Omit<NonNullable<Period['scalar']>, 'mean'> {
+  const wider = (before: Extremes | null, next: Extremes | null): Extremes | null => {
+    if (before === null || next === null) return before ?? next
+    return {
+      least: code[next.least] < code[before.least] ? next.least : before.least,
+      greatest: code[next.greatest] > code[before.greatest] ? next.greatest : before.greatest,
+    }
+  }
+  const extremes = months.map(({ from, to }) => extremesOf(code, from, to))
+  const bounds = extremes.reduce(wider, null)
+  const empty = (): Distribution =>
+    bounds === null ? new Distribution(0, 0) : new Distribution(code[bounds.least], code[bounds.greatest])
+  const parts = Array.from({ length: MONTHS_OF_YEAR }, empty)
+  for (const { ofYear, from, to } of months) parts[ofYear - 1].add(code, from, to)
+  return (ofYear) => {
+    const distribution = empty()
+    for (const month of ofYear) distribution.addAll(parts[month - 1])
+    return {
+      standardDeviation: distribution.standardDeviation,
+      quantiles: distribution.quantiles(PERCENTS),
+      // In the order of time: the earliest of equal ones.
+      extremes: extremes.filter((_, i) => ofYear.includes(months[i].ofYear)).reduce(wider, null),
+    }
   }
 }
 

@@ -21,6 +21,7 @@ import {
 import { INCLUDES_SPECTRUM } from './reading-json.ts'
 import { spectrumColumns } from './spectra-json.ts'
 import { readingColumns, type ReadingRun, readingSubsetColumns } from './reading-table.ts'
+import { includesUsual, isUsualKnown, usualColumns } from './usual.ts'
 import {
   externalPassId,
   type Mission,
@@ -78,7 +79,11 @@ export function itemColumns(
   }
   const columns = ITEMS[item].split(' ').flatMap((name) => members[name]())
   const hasSpectrum = ((included ?? 0) & INCLUDES_SPECTRUM) !== 0 && WITH_SPECTRUM.has(item)
-  return hasSpectrum ? [...columns, ...spectrumColumns(dataset, ordinalOf)] : columns
+  return [
+    ...columns,
+    ...(hasSpectrum ? spectrumColumns(dataset, ordinalOf) : []),
+    ...(includesUsual(included) ? usualColumns(dataset, ordinalOf) : []),
+  ]
 }
 
 /** The catalogue's facts about a buoy. */
@@ -181,11 +186,15 @@ function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   ].map(([column, wire]) => ({ ...elsewhere(column, wire, runOf), isLeftOut }))
 }
 
-/** `last_reading` is null for a buoy without readings, `spectrum` for one without spectra. */
-export function absentOf({ readings, spectra }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
+/**
+ * `last_reading` is null for a buoy without readings, `spectrum` for one without spectra, and `usual` where
+ * nothing is said of it.
+ */
+export function absentOf(dataset: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
   return {
-    last_reading: (row, run) => readings.count(ordinalOf(row, run)) === 0,
-    spectrum: (row, run) => spectra.count(ordinalOf(row, run)) === 0,
+    last_reading: (row, run) => dataset.readings.count(ordinalOf(row, run)) === 0,
+    spectrum: (row, run) => dataset.spectra.count(ordinalOf(row, run)) === 0,
+    usual: (row, run) => !isUsualKnown(dataset, ordinalOf(row, run)),
   }
 }
 

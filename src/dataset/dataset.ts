@@ -1,4 +1,5 @@
 /** One snapshot's frozen columns with their shared indexes. A buoy is an ordinal: its position in the ids. */
+import type { Usual } from '../climate/usual.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { Aggregates, type AggregateYear } from '../index/day-aggregates.ts'
 import { NearPoints } from '../index/near.ts'
@@ -36,6 +37,7 @@ export interface Dataset {
   /** 1 for a buoy with a reading in the active window before the snapshot's time. */
   readonly active: Uint8Array
   readonly latest: Latest
+  readonly usual: Usual
   readonly groups: Groups
   readonly near: NearPoints
   /** Whether a buoy is active and physical, not a point that only satellites pass over. */
@@ -150,6 +152,7 @@ export interface Indexes {
   readonly spectra: SegmentColumns
   readonly active: Uint8Array
   readonly latest: Latest
+  readonly usual: Usual
   readonly groups: Groups
   readonly search: SearchColumns
   readonly passes: PassIndexes
@@ -159,7 +162,7 @@ export interface Indexes {
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
   const { catalog, passes, forecast, tides, readings, weather, spectra, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
-  const { active, latest, groups } = indexes
+  const { active, latest, usual, groups } = indexes
   const boxes = new Boxes(catalog.boxes)
   return {
     snapshotId: snapshot.id,
@@ -174,6 +177,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     aggregates: new Aggregates(id, years),
     active,
     latest,
+    usual,
     groups,
     near: new NearPoints(lat, lng, catalog.points, boxes),
     isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,

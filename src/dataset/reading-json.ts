@@ -44,7 +44,8 @@ export const WIRE_NAMES: { readonly [name in MeasureName]: string } = {
 export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell', 'weather'] as const
 /** Further word of `include` for items with one buoy; its bit follows those of the groups. */
 export const SPECTRUM = 'spectrum'
-export const INCLUDES_SPECTRUM = 1 << EXTRA_GROUPS.length
+/** The bit after that of `usual`, which more operations offer. */
+export const INCLUDES_SPECTRUM = 1 << (EXTRA_GROUPS.length + 1)
 const EXTRAS: readonly [group: (typeof EXTRA_GROUPS)[number], measures: readonly MeasureName[]][] = [
   ['peak_period', ['peakPeriod']],
   ['wind', ['windSpeed', 'windDirection', 'gustSpeed']],

@@ -2,6 +2,7 @@
 import { addExtras, EXTRA_GROUPS, INCLUDES_SPECTRUM, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
 import type { MonthRow } from '../index/segments.ts'
 import { type MeasureName, MEASURES, WEATHER_MEASURES } from '../sea/columns.ts'
+import { BUOY_GROUPS, includesUsual, usualJson } from '../dataset/usual.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -25,9 +26,9 @@ export const getBuoy = operation({
   summary: 'One buoy',
   parameters: {
     include: wordSet({
-      values: [...EXTRA_GROUPS, SPECTRUM, 'available', 'credit'],
+      values: [...BUOY_GROUPS, SPECTRUM, 'available', 'credit'],
       description:
-        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands.',
+        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea, with `weather` air temperature, dew point, pressure, humidity and visibility; of the buoy with `weather` `last_weather`, its newest row without waves, where that is newer than the last reading or has a value that it lacks; `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`, with `spectrum` its newest wave spectrum without the bands; with `usual` how its last height compares with those of the same time of the year.',
     }),
   },
   refusal: 'bad_request',
@@ -56,6 +57,7 @@ const TEXT_BYTES = 1024
 interface Detail {
   last_reading: object | null
   last_weather?: object | null
+  usual?: object | null
   available?: object
   credit?: string | null
   licence?: string | null
@@ -118,6 +120,7 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
   }
   if ((included & WEATHER) !== 0) buoy.last_weather = lastWeather(dataset, ordinal)
   if ((included & INCLUDES_SPECTRUM) !== 0) buoy.spectrum = newestSpectrum(dataset, ordinal)
+  if (includesUsual(included)) buoy.usual = usualJson(dataset, ordinal)
   if ((included & AVAILABLE) !== 0) {
     buoy.available = availableIn(dataset, ordinal)
   }

@@ -11,6 +11,8 @@ import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { operation, untilNextMinute } from '../operation/operation.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { usualJson } from '../dataset/usual.ts'
 import type { View } from '../dataset/view.ts'
 import { integer, number, type QueryOf, timestamp, wordSet } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
@@ -35,6 +37,7 @@ const ANSWER_BYTES = 4096
 /** Bits of `include`. */
 export const WITH_MODEL = 1
 export const WITH_WEATHER = 2
+export const WITH_USUAL = 4
 
 const parameters = {
   lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
@@ -46,9 +49,9 @@ const parameters = {
     description: 'A named place; adds `spot` and `nearby` to the answer.',
   }),
   include: wordSet({
-    values: ['model', 'weather'],
+    values: ['model', 'weather', 'usual'],
     description:
-      'More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`.',
+      'More members: with `model` `forecast_model` and `forecast_credit` of `metadata`, where the forecast comes from; with `weather` air temperature, dew point, pressure, humidity and visibility of `reading`; with `usual` how its height compares with those of the same time of the year, if it is the last reading of its buoy.',
   }),
 }
 
@@ -78,7 +81,7 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   if (point === -1) writer.literal(NO_FORECAST)
   else writeForecast(writer, forecast!, point, time)
   const included = query.include ?? 0
-  const readingTime = writeReading(view, lat, lng, time, (included & WITH_WEATHER) !== 0)
+  const readingTime = writeReading(view, lat, lng, time, included)
   writer.ensure(ANSWER_BYTES)
   const harbour = tides?.nearest(lat, lng) ?? -1
   if (harbour === -1) writer.literal(NO_TIDE)
@@ -214,7 +217,7 @@ function writeReading(
   lat: number,
   lng: number,
   time: number,
-  hasWeather: boolean,
+  included: number,
 ): number {
   const { asOf, catalog, readings, near } = dataset
   const physical = near.nearest(
@@ -231,12 +234,28 @@ function writeReading(
       const found = readings.closestRowWithin(ordinal, time, seconds)
       if (found === null) continue
       const at = writeFoundReading(found, fragments, ordinal, km)
-      if (hasWeather) addExtras(fragments.writer, found, 1 << EXTRA_GROUPS.indexOf('weather'))
+      if ((included & WITH_WEATHER) !== 0)
+        addExtras(fragments.writer, found, 1 << EXTRA_GROUPS.indexOf('weather'))
+      if ((included & WITH_USUAL) !== 0) writeUsual(dataset, fragments, ordinal, at)
       return at
     }
   }
   fragments.writer.literal(NO_READING)
   return -1
+}
+
+/** Adds how usual the reading is; nothing is said of one that is not the last of its buoy. */
+function writeUsual(
+  dataset: Dataset,
+  { writer }: OpenedFragments,
+  ordinal: number,
+  readingTime: number,
+): void {
+  const usual = dataset.latest.time[ordinal] === readingTime ? usualJson(dataset, ordinal) : null
+  // Before the closing brace.
+  writer.at--
+  writer.text(`,"usual":${JSON.stringify(usual)}}`)
+  writer.ensure(ANSWER_BYTES)
 }
 
 /** Returns the time of the reading. */

@@ -3,10 +3,11 @@
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
 import type { Dataset } from '../dataset/dataset.ts'
-import { EXTRA_GROUPS, SPECTRUM } from '../dataset/reading-json.ts'
+import { SPECTRUM } from '../dataset/reading-json.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
+import { BUOY_GROUPS } from '../dataset/usual.ts'
 import { INCLUDED } from '../operation/filters.ts'
 import { integer, integerList, wordSet } from '../operation/parameters.ts'
 
@@ -38,8 +39,8 @@ export const lastReadings = operation({
       description: 'Only this many of the ids are processed.',
     }),
     include: wordSet({
-      values: [...EXTRA_GROUPS, SPECTRUM],
-      description: `${INCLUDED} With \`spectrum\` the buoy has its newest wave spectrum without the bands.`,
+      values: [...BUOY_GROUPS, SPECTRUM],
+      description: `${INCLUDED} With \`usual\` the buoy has how its last height compares with those of the same time of the year, with \`spectrum\` its newest wave spectrum without the bands.`,
     }),
   },
   refusal: 'bad_request',

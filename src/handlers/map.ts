@@ -1,5 +1,5 @@
 /** `GET /buoys/map`: all active buoys, or all, unpaged; the word beats a slug `map`. */
-import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filters.ts'
+import { boxOf, boxParameters, includeOfBuoys, latestFilter, latestFilters } from '../operation/filters.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { operation } from '../operation/operation.ts'
@@ -9,7 +9,7 @@ const parameters = {
   ...boxParameters,
   ...latestFilters,
   active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
-  include,
+  include: includeOfBuoys,
 }
 
 export const mapBuoys = operation({

@@ -11,7 +11,7 @@ import { endList } from '../dataset/json-writer.ts'
 import { integer, number, type QueryOf } from '../operation/parameters.ts'
 import type { Found } from '../index/near.ts'
 import { writeNearest } from '../dataset/fragments.ts'
-import { include, latestFilter, latestFilters } from '../operation/filters.ts'
+import { includeOfBuoys, latestFilter, latestFilters } from '../operation/filters.ts'
 
 const MAX_LIMIT = 20
 
@@ -25,7 +25,7 @@ const parameters = {
   max_distance: number({ minimum: 0, default: 150, description: 'Greatest distance in km.' }),
   limit: integer({ minimum: 1, maximum: MAX_LIMIT, default: 1, description: 'Most buoys to answer.' }),
   ...latestFilters,
-  include,
+  include: includeOfBuoys,
 }
 
 export const nearestBuoys = operation({

@@ -1,13 +1,19 @@
 /** The climate of a buoy: answers of `handlers/climate.ts` from the numbers of `climate/`. */
-import { Distribution, extremesOf, QUANTILE_TYPE } from '../climate/distribution.ts'
-import { LEAST_QUARTER, LEAST_YEARS, MOST_EXTRAPOLATION, yearMaxima } from '../climate/extremes.ts'
-import { fitGev, LEAST_SHAPE, levelOf, type Parameters } from '../climate/gev.ts'
+import {
+  fitGev,
+  LEAST_QUARTER,
+  LEAST_SHAPE,
+  LEAST_YEARS,
+  levelOf,
+  MOST_EXTRAPOLATION,
+  type Parameters,
+  yearMaxima,
+} from '../climate/extremes.ts'
 import { firstMonthOf, type Month, monthsOf } from '../climate/months.ts'
 import { climateOf, PERCENTS, type Period, SEASONS, sectorOf, SECTORS } from '../climate/periods.ts'
 import { type HighestSince, type Pair, rankOfLast, type Record, recordsOf } from '../climate/records.ts'
-import { type Samples, samplesOf } from '../climate/samples.ts'
+import { countTable, distributionOf, QUANTILE_TYPE, type Samples, samplesOf } from '../climate/samples.ts'
 import { stormsOf } from '../climate/storms.ts'
-import { countTable, matched, monthOfYear } from '../climate/table.ts'
 import { buoyBeside } from '../dataset/buoy-table.ts'
 import { compassPoint } from '../dataset/number-text.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -25,7 +31,7 @@ import { ApiError, refused } from '../operation/errors.ts'
 import { type Metric, requireMetric } from '../operation/metrics.ts'
 import type { Parameters as AnyParameters } from '../operation/parameters.ts'
 import { requireBuoy, rowsOfPage, writePaging } from '../operation/operation.ts'
-import { MEASURES } from '../sea/columns.ts'
+import { type Measure, MEASURES } from '../sea/columns.ts'
 import { DAY, HOUR, MINUTE, monthStart, timestampText } from '../sea/time.ts'
 import { type JsonRecord, type Maker, type MakeRequest, type RecordColumn, recordTable } from './maker.ts'
 
@@ -88,15 +94,15 @@ interface Asked {
 }
 
 /**
- * The samples of a request. @param firstMonth of a year, 1 to 12, or 0 for December before it. @throws
- * ApiError
+ * The samples of a request. @param firstMonth of a year, 1 to 12, or 0 for December before it; @param beside
+ * a measure of the same readings. @throws ApiError
  */
 function askedOf(
   view: View,
   buoyId: string,
   metric: Metric,
   { start_year: startYear, end_year: endYear }: Years,
-  firstMonth = 1,
+  { firstMonth = 1, beside = null }: { firstMonth?: number; beside?: Measure | null } = {},
 ): Asked {
   const ordinal = requireBuoy(view, buoyId)
   const measure = requireMetric(view, ordinal, metric)
@@ -109,7 +115,7 @@ function askedOf(
     from: startYear === undefined ? 0 : monthStart(firstMonthOf(startYear, firstMonth)),
     to: endYear === undefined ? Infinity : monthStart(firstMonthOf(endYear + 1, firstMonth)),
   }
-  return { ordinal, samples: samplesOf({ readings, weather, ordinal }, measure, range) }
+  return { ordinal, samples: samplesOf({ readings, weather, ordinal }, measure, range, beside ?? measure) }
 }
 
 /** @throws ApiError 422 for a direction */
@@ -168,7 +174,9 @@ const PERCENT_NAMES = PERCENTS.map((percent) => `p${percent}`)
 
 function climateAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof climateParameters>): Climate {
   const { metric, by, min_coverage: minCoverage } = query
-  const { ordinal, samples } = askedOf(view, buoyId, metric, query, by === 'season' ? 0 : 1)
+  const { ordinal, samples } = askedOf(view, buoyId, metric, query, {
+    firstMonth: by === 'season' ? 0 : 1,
+  })
   const months = monthsOf(samples, minCoverage)
   const { periods, overall } = climateOf(samples, months, by)
   const named = periods.map((period, i) => {
@@ -342,12 +350,13 @@ function tableAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof tablePa
   }
   const xTenths = tenthsOf('x_bin', query.x_bin ?? 1)
   const yTenths = tenthsOf('y_bin', query.y_bin)
-  const { ordinal, samples } = askedOf(view, buoyId, y, query)
-  const { xOf, unit, width } = binsBy(view, buoyId, query, samples, xTenths)
-  const { bins, count, withoutX } = countTable(samples, xOf, yTenths * CODES_A_TENTH)
-  const isMonth = x === 'month'
+  const beside = x === 'month' ? null : requireMetric(view, requireBuoy(view, buoyId), x, 'x')
+  const { ordinal, samples } = askedOf(view, buoyId, y, query, { beside })
+  const { xOf, unit, width } = beside === null ? binsByMonth(samples) : binsBy(samples, x, beside, xTenths)
+  const bins = countTable(samples, xOf, yTenths * CODES_A_TENTH)
+  const count = bins.reduce((sum, bin) => sum + bin.count, 0)
   const rows = bins.map(({ x: column, y: row, count: there }) => ({
-    x: isMonth ? column + 1 : rounded(column * width),
+    x: rounded(column * width),
     y: (row * yTenths) / 10,
     count: there,
     share: rounded(there / count, SHARE_DECIMALS),
@@ -362,7 +371,7 @@ function tableAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof tablePa
     y_bin: query.y_bin,
     bins: rows,
     count,
-    without_x: withoutX,
+    without_x: samples.length - count,
   }
   const columns = columnsOf('y count:integer share:', 'm')
   return {
@@ -374,26 +383,28 @@ function tableAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof tablePa
   }
 }
 
-/** The bin of x of each of the heights, in units of `width`. @throws ApiError */
-function binsBy(
-  view: View,
-  buoyId: string,
-  query: MakeRequest<typeof tableParameters>['query'],
-  heights: Samples,
-  xTenths: number,
-): { xOf: (at: number) => number; unit: string | null; width: number } {
-  const { x } = query
-  if (x === 'month') return { xOf: (at) => monthOfYear(heights.time[at]), unit: null, width: 1 }
-  requireMetric(view, requireBuoy(view, buoyId), x, 'x')
-  const other = askedOf(view, buoyId, x, query).samples
-  const places = matched(heights, other)
-  const { scale, unit } = other.measure
-  const binOf =
-    x === 'direction'
-      ? (code: number): number => sectorOf(code, scale)
-      : (code: number): number => Math.floor(code / (xTenths * CODES_A_TENTH))
-  const width = x === 'direction' ? SECTOR_DEGREES : xTenths / 10
-  return { xOf: (at) => (places[at] === -1 ? -1 : binOf(other.code[places[at]])), unit, width }
+/** Bins of the samples of a table, in units of `width`. */
+interface Bins {
+  /** −1 without an x. */
+  readonly xOf: (at: number) => number
+  readonly unit: string | null
+  readonly width: number
+}
+
+function binsByMonth(samples: Samples): Bins {
+  const ofYear = new Uint8Array(samples.length)
+  for (const month of monthsOf(samples, 0)) ofYear.fill(month.ofYear, month.from, month.to)
+  return { xOf: (at) => ofYear[at], unit: null, width: 1 }
+}
+
+function binsBy({ beside }: Samples, x: string, { scale, unit, missing }: Measure, tenths: number): Bins {
+  const isSector = x === 'direction'
+  const codes = tenths * CODES_A_TENTH
+  const binOf = isSector
+    ? (code: number): number => sectorOf(code, scale)
+    : (code: number): number => Math.floor(code / codes)
+  const xOf = (at: number): number => (beside[at] === missing ? -1 : binOf(beside[at]))
+  return { xOf, unit, width: isSector ? SECTOR_DEGREES : tenths / 10 }
 }
 
 // `GET …/climate/storms`
@@ -454,13 +465,9 @@ function stormsAnswer({
 }
 
 /** In hundredths of a code; null for a quantile of no samples. */
-function thresholdOf({ code, length, measure }: Samples, text: string): number | null {
+function thresholdOf({ code, measure }: Samples, text: string): number | null {
   if (!text.startsWith('p')) return Math.round(Number(text) * measure.scale) * 100
-  const extremes = extremesOf(code, 0, length)
-  if (extremes === null) return null
-  const distribution = new Distribution(code[extremes.least], code[extremes.greatest])
-  for (let at = 0; at < length; at++) distribution.add(code[at])
-  return distribution.quantiles([Number(text.slice(1))])[0]
+  return distributionOf(code)?.quantiles([Number(text.slice(1))])[0] ?? null
 }
 
 /** Peak period, or else the period, and direction of the reading at a time. */
@@ -489,7 +496,7 @@ function extremesAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof extr
       'validation_failed',
     )
   }
-  const asked = askedOf(view, buoyId, metric, query, yearStart)
+  const asked = askedOf(view, buoyId, metric, query, { firstMonth: yearStart })
   refuseDirection(asked)
   const { ordinal, samples } = asked
   const all = yearMaxima(samples, monthsOf(samples, minCoverage), minCoverage, yearStart)

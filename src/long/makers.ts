@@ -11,7 +11,7 @@ import { dateText } from '../sea/time.ts'
 import { type LongJson, requireBuoy, tablePage } from '../operation/operation.ts'
 import { type parameters as buoysParameters, perPageOf } from '../handlers/buoys.ts'
 import { chartArrays } from '../handlers/chart.ts'
-import { WITH_MODEL, WITH_WEATHER } from '../handlers/conditions.ts'
+import { WITH_MODEL, WITH_USUAL, WITH_WEATHER } from '../handlers/conditions.ts'
 import { ARRAYS } from '../handlers/forecast.ts'
 import { type parameters as passesParameters, passesOf } from '../handlers/satellite-passes.ts'
 import { askedOf, type parameters as seriesParameters, seriesJson } from '../handlers/series.ts'
@@ -210,6 +210,11 @@ const COLUMNS: readonly RecordColumn[] = [
   ...columnsOf('metadata', 'forecast_updated_at time, reading_age_minutes min, tide_source text'),
   ...columnsOf('units', 'height text, speed text'),
 ]
+const USUAL_COLUMNS = columnsOf(
+  'reading.usual',
+  'higher_than_percent integer, percentile %, median m, p90 m, years integer, first_year integer, ' +
+    'highest_since time, highest_since_missing_days integer',
+)
 const MODEL_COLUMNS = columnsOf('metadata', 'forecast_model text, forecast_credit text')
 const WEATHER_COLUMNS = columnsOf(
   'reading',
@@ -225,6 +230,7 @@ function conditionsTable(request: MakeRequest): Table {
     ...COLUMNS,
     ...((include & WITH_MODEL) === 0 ? [] : MODEL_COLUMNS),
     ...((include & WITH_WEATHER) === 0 ? [] : WEATHER_COLUMNS),
+    ...((include & WITH_USUAL) === 0 ? [] : USUAL_COLUMNS),
     ...(data.spot === undefined ? [] : SPOT_COLUMNS),
   ]
   return recordTable([data], columns, {

@@ -1,6 +1,10 @@
 /** The tools that assistants have: what each asks of the API, and what it answers. */
 import type { Static, TSchema } from 'typebox'
 import type {
+  ClimateAnswer,
+  ClimateExtremesAnswer,
+  ClimateRecordsAnswer,
+  ClimateStormsAnswer,
   ConditionsAnswer,
   ForecastAnswer,
   GetBuoyAnswer,
@@ -475,6 +479,76 @@ const compareSeasons = defined({
   },
 })
 
+/** The most of an answer of the API; the highest are told. */
+const MOST_STORMS = 1000
+const TOLD_STORMS = 15
+
+const climate = defined({
+  title: 'Climate of a buoy',
+  description:
+    'Whether the sea is usual, from all years of a buoy: how the last height compares with those of the same time of the year, with what is usual in each month; or records, the highest storms, or return levels (heights that are exceeded once in so many years).',
+  input: object({
+    id: BUOY,
+    about: optional(
+      Type.Enum(['usual', 'records', 'storms', 'return_levels'], { description: 'default: usual' }),
+    ),
+    start_year: optional(integer(1900, 2105, 'default: the first with readings')),
+    end_year: optional(integer(1900, 2105, 'default: the last')),
+  }),
+  output: answerOf(
+    { buoy: OBJECT, credits: CREDITS },
+    {
+      last_reading: OBJECT,
+      usual: OBJECT,
+      months: OBJECTS,
+      records: OBJECT,
+      storms: OBJECTS,
+      levels: OBJECTS,
+    },
+  ),
+  async answer({ id, about: asked = 'usual', ...years }, call, now) {
+    const about = await aboutBuoy(call, id)
+    const path = `/buoys/${about.buoy.id}`
+    const below = `${path}/climate`
+    const notes = ['Heights are significant heights in m, times UTC.']
+    if (asked === 'records') {
+      const { ever, months, last } = await call.data<ClimateRecordsAnswer>(`${below}/records`, years)
+      notes.push('What is doubtful stands alone. last is the last reading, ranked among all of its month.')
+      return { ...about, records: { ever, months, last }, notes }
+    }
+    if (asked === 'storms') {
+      const query = { ...years, per_page: MOST_STORMS }
+      const { storms, threshold, count } = await call.data<ClimateStormsAnswer>(`${below}/storms`, query)
+      const highest = storms.toSorted((a, b) => b.peak.height - a.peak.height).slice(0, TOLD_STORMS)
+      notes.push(
+        `Of ${count} storms above ${threshold} m the ${highest.length} highest; duration is in hours.`,
+      )
+      return { ...about, storms: highest, notes }
+    }
+    if (asked === 'return_levels') {
+      const data = await call.data<ClimateExtremesAnswer>(`${below}/extremes`, years)
+      notes.push(`From the maxima of ${data.maxima.length} years; low and high are a 95 % interval.`)
+      return { ...about, levels: data.levels, notes: [...notes, ...data.notes] }
+    }
+    const { buoy } = await call.data<GetBuoyAnswer>(path, { include: 'usual' })
+    const { periods, overall, notes: more } = await call.data<ClimateAnswer>(below, years)
+    const months = [...periods, { month: 'year', ...overall }].map((period) => {
+      const { month, count, mean, p10, p50, p90, p99, maximum } = period
+      return { month, readings: count, mean, p10, p50, p90, p99, maximum }
+    })
+    if (buoy.usual == null) notes.push('Three years of readings are needed to say whether the last is usual.')
+    else notes.push('usual compares the last height with those within 15 days of its day of the year.')
+    const last = (aged(buoy, now) as typeof buoy).last_reading
+    return {
+      ...about,
+      ...(last !== null && { last_reading: last }),
+      ...(buoy.usual != null && { usual: buoy.usual }),
+      months,
+      notes: [...notes, ...more],
+    }
+  },
+})
+
 export const TOOLS: { readonly [name: string]: Tool<TSchema> } = {
   find_buoys: findBuoys,
   latest_readings: latestReadings,
@@ -482,6 +556,7 @@ export const TOOLS: { readonly [name: string]: Tool<TSchema> } = {
   conditions,
   forecast,
   compare_seasons: compareSeasons,
+  climate,
 }
 
 /** Units of values by how their names end. */

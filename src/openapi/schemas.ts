@@ -102,6 +102,10 @@ const climateMembers = {
 }
 const sampleCount = { count: count('Samples.'), left_out: ref('ClimateLeftOut') }
 const notes = list(text('A sentence.'), 'What to know of the numbers.')
+const usualOrNull = refOrNull(
+  'Usual',
+  'With `include=usual`: how usual its last height is; `null` with fewer than three years.',
+)
 const quantileType = text('How quantiles are made.', { const: 'type 7 (Hyndman and Fan 1996)' })
 
 const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE']
@@ -393,6 +397,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         description:
           'With `include=weather`: the newest row without waves; `null` unless it is newer than the last reading or has a value that the reading lacks.',
       },
+      usual: usualOrNull,
       available: spans,
       ...rights,
       spectrum: newestSpectrum,
@@ -403,15 +408,17 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     ...membersOf('id name lat lng source source_identifier'),
     distance_km: distance('Great-circle distance from the point, on a sphere of 6371 km'),
     last_reading: MEMBERS.last_reading,
+    ...optional({ usual: usualOrNull }),
   }),
   BuoyLastReading: object('A buoy and its newest reading in full.', {
     ...membersOf('id name lat lng source'),
     last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
-    ...optional({ spectrum: newestSpectrum }),
+    ...optional({ spectrum: newestSpectrum, usual: usualOrNull }),
   }),
   MapBuoy: object('A buoy on the map.', {
     ...mapped,
     virtual: flag('A buoy in the water.', { const: false }),
+    ...optional({ usual: usualOrNull }),
   }),
   VirtualMapBuoy: object('A virtual buoy on the map.', {
     ...mapped,
@@ -421,6 +428,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     external_id: orNull(passTexts.external),
     pass_name: orNull(passTexts.name),
     pass_platform: orNull(passTexts.platform),
+    ...optional({ usual: usualOrNull }),
   }),
   BuoySummary: object('The buoy that readings belong to.', membersOf(ITEMS.summary)),
   IdentifiedBuoySummary: object(
@@ -492,6 +500,24 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ...chartArrays(WEATHER_ARRAYS, ' Only with `include=weather`.'),
     }),
   }),
+  Usual: object(
+    'How the last height compares with those within 15 days of its day of the year in all years, without those of the 60 days before it.',
+    {
+      higher_than_percent: percent('Share of them that are lower, rounded down.'),
+      percentile: {
+        type: 'number',
+        minimum: 0,
+        maximum: 100,
+        description: 'Its place among them, in percent; equal ones count half.',
+      },
+      median: height('Their median'),
+      p90: height('Their quantile of 90 %'),
+      years: natural('Years with at least half of the readings that are expected then; three at least.'),
+      first_year: yearNumber,
+      highest_since: orNull(time('The last earlier reading that is at least as high')),
+      highest_since_missing_days: count('Days (UTC) without a reading since then, or since the first one.'),
+    },
+  ),
   ClimateValue: object('A value and when it was measured.', {
     value: { type: 'number', description: 'In the unit of the answer.' },
     time: time('When it was measured'),
@@ -693,6 +719,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         distance_km: distance('Distance of the buoy from the point'),
       }),
       ...optional(weatherOf('With `include=weather`: ')),
+      ...optional({ usual: usualOrNull }),
     },
   ),
   NoConditionsReading: object('No reading was found.', {

@@ -20,6 +20,7 @@ import {
   zoneOrAuto,
 } from './parameters.ts'
 import { EXTRA_GROUPS, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
+import { BUOY_GROUPS } from '../dataset/usual.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 
 /** Bits are as in `Latest.has`. */
@@ -48,6 +49,13 @@ export const INCLUDED =
   'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`.'
 
 export const include = wordSet({ values: EXTRA_GROUPS, description: INCLUDED })
+
+/** What answers with last readings of buoys may add to them. */
+export const includeOfBuoys = wordSet({
+  values: BUOY_GROUPS,
+  description:
+    'More members of last readings, as `peak_period`, `wind` and `swell` add them to readings; with `usual` how the last height compares with those of the same time of the year.',
+})
 
 export const bucketParameters = {
   bucket: choice({

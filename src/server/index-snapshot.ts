@@ -1,4 +1,5 @@
 /** Indexes a loaded snapshot, once for all serving threads, which import nothing of this. */
+import { usualOf } from '../climate/usual.ts'
 import { buildGroups, passIndexes } from '../index/groups.ts'
 import { latestOf } from '../index/latest.ts'
 import { searchColumns } from '../index/search-columns.ts'
@@ -67,6 +68,7 @@ function* indexesOf(
     spectra,
     active,
     latest: yield* latestOf(segments, catalog.source, catalog.sources.length),
+    usual: yield* usualOf(segments),
     groups: buildGroups(catalog, active),
     search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),

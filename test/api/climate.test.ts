@@ -9,7 +9,14 @@ import { folderOfFile } from '../live.ts'
 import * as oracle from '../oracle/climate.ts'
 import type { Json, JsonObject } from '../oracle/known.ts'
 import { rounds } from '../rounds.ts'
-import { type Asked, buildClimate, climateBuoys, questionOf, rowsInUnits } from './climate_world.ts'
+import {
+  type Asked,
+  buildClimate,
+  climateBuoys,
+  questionOf,
+  rowsInUnits,
+  usualBuoys,
+} from './climate_world.ts'
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 /** Questions for each operation. */
@@ -289,4 +296,48 @@ test('What cannot be asked is refused with the parameter and what is allowed.', 
     assert.match(body.message, message)
   }
   assert.equal(ask('nowhere', 'climate', {}).status, 404)
+})
+
+test('How usual the last reading is, every operation with last readings says as the oracle does.', async () => {
+  const many = usualBuoys(SEED, rounds(40, 300))
+  const folder = join(folderOfFile(), 'usual')
+  await buildClimate(many, folder)
+  const view = await viewOf(folder)
+  const other = new AskedPath(view)
+  const dataOf = (url: string): JsonObject =>
+    (JSON.parse(other.get(`/v2${url}`, KEYED).text) as Found['body']).data
+  const all = (dataOf('/buoys?per_page=500&active_only=false').buoys as JsonObject[]).map(({ id, name }) => ({
+    id,
+    name,
+  }))
+  let said = 0
+  for (const { name, rows } of many) {
+    const wanted = oracle.usual(rowsInUnits(rows))
+    if (wanted !== null) said++
+    const { buoy } = dataOf(`/buoys/${name}?include=usual`) as { buoy: JsonObject }
+    assertNear(buoy.usual, wanted, name)
+    const { id } = all.find((one) => one.name === name)!
+    const {
+      buoys: [last],
+    } = dataOf(`/buoys/last_readings?ids=${id as number}&include=usual`) as { buoys: JsonObject[] }
+    assertNear(last.usual, wanted, name)
+  }
+  assert.ok(said > many.length / 3 && said < many.length, `of ${said}`)
+  const { buoys: map } = dataOf('/buoys/map?include=usual,wind') as { buoys: JsonObject[] }
+  assert.ok(map.length > 0)
+  for (const { name, usual } of map) {
+    assertNear(usual, oracle.usual(rowsInUnits(many.find((one) => one.name === name)!.rows)), name as string)
+  }
+  const near = dataOf('/buoys/nearest?lat=10&lng=-3&include=usual') as { buoy: JsonObject }
+  const { reading } = dataOf('/conditions?lat=10&lng=-3&include=usual&time=2026-03-15T12:30:00Z') as {
+    reading: JsonObject
+  }
+  assert.ok(map.some(({ usual }) => JSON.stringify(usual) === JSON.stringify(near.buoy.usual)))
+  assert.ok('usual' in reading)
+  const lines = other.get('/v2/buoys/map?include=usual&format=ndjson', KEYED).text.split('\n').slice(0, -1)
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as JsonObject).usual),
+    (dataOf('/buoys/map?include=usual') as { buoys: JsonObject[] }).buoys.map(({ usual }) => usual),
+  )
+  assert.equal(other.get('/v2/readings?include=usual', KEYED).status, 400)
 })

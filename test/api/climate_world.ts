@@ -193,3 +193,39 @@ export function questionOf(chance: Chance, asked: Asked): ClimateQuestion {
   }
   return question
 }
+
+/** Some years of each buoy, which end on days that go wrong easily: around New Year, on leap days. */
+export function usualBuoys(seed: number, count: number): ClimateBuoy[] {
+  const chance = new Chance(seed + 1)
+  const ends = [
+    '2026-01-03',
+    '2025-12-31',
+    '2024-02-29',
+    '2025-02-28',
+    '2026-03-15',
+    '2025-03-01',
+    '2025-07-20',
+  ]
+  return Array.from({ length: count }, (_, i) => {
+    const end = at(`${chance.pick(ends)}T12:00:00`)
+    const every = chance.pick([3, 6, 12, 24]) * HOUR
+    const begin = end - (2 + chance.below(5)) * 365 * DAY
+    const list = Array.from(
+      { length: Math.floor((end - begin) / every) + 1 },
+      (_, k) => end - k * every,
+    ).reverse()
+    // Weeks without a reading, and years without the season.
+    const gaps = Array.from(
+      { length: chance.below(8) },
+      () => begin + chance.below((end - begin) / DAY) * DAY,
+    )
+    const isThere = (time: number): boolean =>
+      time === end || !gaps.some((gap) => time >= gap && time < gap + (4 + chance.below(20)) * DAY)
+    const rows = seaOf(chance, list.filter(isThere))
+    const last = rows.at(-1)!
+    // As high as some before it, higher than all, or as low as it gets.
+    last.significantHeight = chance.pick([last.significantHeight!, 10_000, 20, rows[5].significantHeight!])
+    if (chance.percent(10)) for (const row of rows.slice(-60)) row.significantHeight = 20
+    return { name: `usual-${i}`, rows }
+  })
+}

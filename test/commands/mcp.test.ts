@@ -23,7 +23,7 @@ const mean = (values: readonly number[]): number =>
 
 test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   await awayFromTheHour()
-  const live = await startLive(t, { snapshots: await assistantWorld(t, ROWS), quota: 60 })
+  const live = await startLive(t, { snapshots: await assistantWorld(t, ROWS), quota: 80 })
   // Without its base path.
   const assistant = await new Assistant(t, new URL(live.base).origin, live.key).start()
 
@@ -31,7 +31,9 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     'which tools there are: six that only read, each with a title and what it answers.',
     async () => {
       const { tools } = await assistant.client.listTools()
-      const names = ['find_buoys', 'latest_readings', 'history', 'conditions', 'forecast', 'compare_seasons']
+      const names = 'find_buoys latest_readings history conditions forecast compare_seasons climate'.split(
+        ' ',
+      )
       assert.deepEqual(fieldOf(tools, 'name'), names)
       for (const { annotations, inputSchema, outputSchema, title } of tools) {
         assert.match(title ?? '', /^[A-Z][a-z ]+$/)
@@ -193,6 +195,29 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.match(String(highest['highest_on']), /^\d{4}-\d\d-\d\d$/)
   })
 
+  await t.test('whether the sea is usual, and for records, storms and return levels.', async () => {
+    const heights = ROWS.map(({ significantHeight }) => significantHeight! / 1000)
+    const highest = Math.max(...heights, 2)
+    const { data, text } = await assistant.call('climate', { id })
+    const months = data.months as { month: number | string; readings: number; maximum: object | null }[]
+    assert.deepEqual(fieldOf(months, 'month'), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 'year'])
+    // Two readings are of former years.
+    assert.equal(months[12].readings, ROWS.length + 2)
+    assert.deepEqual(data.last_reading.time, isoOf(last.time))
+    assert.equal(data.usual, undefined)
+    assert.match(text, /Three years of readings are needed/)
+    const { data: records } = await assistant.call('climate', { id, about: 'records' })
+    const { ever, last: ranked } = records.records
+    assert.deepEqual([ever.greatest.value, ever.greatest.doubtful], [Math.max(...heights), false])
+    assert.equal(ranked.value, heights.at(-1))
+    const { data: storms } = await assistant.call('climate', { id, about: 'storms' })
+    assert.ok(storms.storms.length > 0)
+    assert.match(storms.notes.join(), /Of \d+ storms above [\d.]+ m/)
+    assert.ok(highest >= storms.storms[0].peak.height)
+    const none = await assistant.call('climate', { id, about: 'return_levels' })
+    assert.match(none.text, /Return levels need 15 complete years, and there are 0/)
+  })
+
   await t.test('wrongly, and is told what to ask instead.', async () => {
     const wrong: [name: string, args: { [name: string]: unknown }, advice: RegExp][] = [
       ['find_buoys', {}, /Give either text, or both lat and lng/],
@@ -224,10 +249,10 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
       for (let calls = 0; ; calls++) {
         const { text } = await assistant.call('latest_readings', { ids: [id] })
         if (pattern.test(text)) return
-        assert.ok(calls < 60, text)
+        assert.ok(calls < 80, text)
       }
     }
-    await asked(/Of 60 calls \d are left until .*Z: ask only what is needed/)
+    await asked(/Of 80 calls \d are left until .*Z: ask only what is needed/)
     await asked(/Ask again in \d+ seconds, at \d{4}-.*Z\./)
   })
 

@@ -592,3 +592,59 @@ export function leastCost(
   }
   return { at, value }
 }
+
+/** The day of a year without 29 February, which counts as the 28th; from 0. */
+function placeInYear(time: number): number {
+  const date = new Date(time * 1000)
+  const [month, day] = [date.getUTCMonth(), date.getUTCDate()]
+  return (Date.UTC(2001, month, month === 1 ? Math.min(28, day) : day) - Date.UTC(2001, 0, 1)) / 1000 / DAY
+}
+
+/** How usual the last height is; null where nothing is said. */
+export function usual(rows: readonly ClimateRow[]): JsonObject | null {
+  const doubts = suspects(rows)
+  const readings = rows.filter(({ significantHeight }) => significantHeight !== undefined)
+  const last = readings.at(-1)
+  if (last === undefined || doubts.has(last.time)) return null
+  const middle = placeInYear(last.time)
+  /** Its year, if a reading is in the window around the day in some year. */
+  const windowOf = (time: number): number | null => {
+    const away = placeInYear(time) - middle
+    // Over New Year the window is that of the year before or after.
+    const turns = Number(away > 182) - Number(away < -182)
+    return Math.abs(away - 365 * turns) > 15 ? null : yearOf(time) + turns
+  }
+  const earlier = readings.filter(({ time }) => time < last.time - 60 * DAY && windowOf(time) !== null)
+  const isSound = ({ time }: ClimateRow): boolean => !doubts.has(time)
+  const years = [...new Set(earlier.map(({ time }) => windowOf(time)!))].filter((year) => {
+    const own = earlier.filter(({ time }) => windowOf(time) === year)
+    let days = 0
+    for (
+      let day = Date.UTC(year, 0, 1) / 1000 - 60 * DAY;
+      day < Date.UTC(year + 1, 2, 1) / 1000;
+      day += DAY
+    ) {
+      if (windowOf(day) === year) days++
+    }
+    const interval = intervalOf(own.map(({ time }) => ({ time, value: 0, year: 0, month: 0 }))) ?? DAY
+    return own.filter(isSound).length >= (0.5 * days * DAY) / interval
+  })
+  if (years.length < 3) return null
+  const heights = earlier.filter(isSound).map(({ significantHeight }) => significantHeight!)
+  const height = last.significantHeight!
+  const below = heights.filter((value) => value < height).length
+  const equal = heights.filter((value) => value === height).length
+  const sorted = heights.toSorted((a, b) => a - b)
+  const sound = readings
+    .filter(isSound)
+    .map(({ time, significantHeight }) => ({ time, value: significantHeight! }))
+  return {
+    higher_than_percent: Math.floor((100 * below) / heights.length),
+    percentile: Math.round((1000 * (below + equal / 2)) / heights.length) / 10,
+    median: quantile(sorted, 50),
+    p90: quantile(sorted, 90),
+    years: years.length,
+    first_year: years[0],
+    ...since(sound),
+  }
+}

@@ -79,7 +79,7 @@ const FAR = [
 
 /** The map's answer has the buoys of `FAR` as well, in a time zone of their own. */
 async function addFarBuoys(page: Page): Promise<void> {
-  await page.route('**/v2/buoys/map', async (route) => {
+  await page.route('**/v2/buoys/map?*', async (route) => {
     const answer = await route.fetch()
     // The page may know the answer already, or the server be busy.
     if (!answer.ok()) return route.fulfill({ response: answer })

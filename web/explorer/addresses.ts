@@ -18,10 +18,10 @@ import type {
   SearchPlacesParameters,
 } from '../../clients/typescript/groundswell.ts'
 import type { Address, Api } from './api.ts'
+import { DAY_MS } from './format.ts'
 import type { Rows } from './charts/parts.ts'
 import type { Metric, Position, SeasonName, ViewState } from './view.ts'
 
-const DAY_MS = 86_400_000
 /** Days of a chart after the newest reading, by those before it: a year has none. */
 const DAYS_AHEAD = { 1: 1, 2: 3, 7: 3, 28: 3, 365: 0 } as const satisfies {
   [span in ViewState['span']]: number
@@ -52,7 +52,7 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
  * sea.
  */
 export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
-  api.address('/buoys/map', isOfNone ? { bbox: '0,-90,0,-90' } : {})
+  api.address('/buoys/map', { ...(isOfNone && { bbox: '0,-90,0,-90' }), include: 'usual' })
 
 /** All buoys, those that are silent too. */
 export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
@@ -60,7 +60,7 @@ export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
 
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
-    include: 'credit,available,wind,peak_period,swell,weather,spectrum',
+    include: 'credit,available,wind,peak_period,swell,weather,spectrum,usual',
   } satisfies GetBuoyParameters)
 }
 
@@ -230,6 +230,13 @@ export function dayBeforeAddress(api: Api, slug: string, time: string): Address<
     per_page: 1,
   } satisfies ListSpectraParameters)
 }
+/** Of the climate of a buoy: `below` is '', or the rest of the path. */
+export const climateAddress = <Data>(
+  api: Api,
+  slug: string,
+  below: string,
+  parameters: { readonly [name: string]: string | number } = {},
+): Address<Data> => api.address(`${buoyPath(slug)}/climate${below}`, parameters)
 
 /** Forecast and tide of a place from the current hour on. */
 export function forecastAddress(api: Api, { lat, lng }: Position): Address<PlaceForecast> {

@@ -1,5 +1,6 @@
 /** Shows one buoy within the page of somebody else, at `/embed/SLUG`; as a card at `/embed/SLUG#tab=card`. */
 import { render } from 'preact'
+import type { Usual } from '../../clients/typescript/groundswell.ts'
 import { isOfNow } from './addresses.ts'
 import { directionText } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
@@ -7,7 +8,7 @@ import { texts } from './language.ts'
 import { scaledText } from './mine/units.ts'
 import { heightsOf, type Trend } from './page.ts'
 import { Known, Now } from './panel/now.tsx'
-import { Ago, Arrow, Chip, External, Heading, Note, Spark, Waiting } from './pieces.tsx'
+import { Ago, Arrow, Chip, External, Heading, Note, Percent, Spark, usualText, Waiting } from './pieces.tsx'
 import { answers, byId, clock, now, page, scalesOf, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
 
@@ -41,11 +42,11 @@ function Card({
   id = -1,
   trend = null,
 }: {
-  buoy: Pick<KnownBuoy, 'source' | 'last_reading'>
+  buoy: Pick<KnownBuoy, 'source' | 'last_reading'> & { usual?: Usual | null }
   id?: number
   trend?: Trend
 }) {
-  const { last_reading: reading } = buoy
+  const { last_reading: reading, usual } = buoy
   if (reading === null) return <Note>{texts.panel.noReading}</Note>
   const scales = scalesOf.value(buoy)
   const { significient_height: height, period, direction, time } = reading
@@ -54,8 +55,10 @@ function Card({
       <p class="hero row">
         <Chip height={height} />
         <strong>{scaledText(scales('height'), height)}</strong>
+        <Percent usual={usual} />
         <Spark heights={heightsOf(trend, id)} />
       </p>
+      {usual ? <p class="usual">{usualText(height, time, scales('height'), usual)}</p> : null}
       <p>
         {period == null ? null : scaledText(scales('period'), period)}
         {direction == null ? null : (

@@ -1,11 +1,6 @@
 /** What the panel is about and all answers that it is drawn from: what a view asks the server for. */
-import type {
-  BuoyDetail,
-  Chart,
-  ListSpectraAnswer,
-  PlaceForecast,
-  ReadingSeriesAnswer,
-} from '../../clients/typescript/groundswell.ts'
+import type * as Client from '../../clients/typescript/groundswell.ts'
+import type { BuoyDetail, Chart, PlaceForecast } from '../../clients/typescript/groundswell.ts'
 import {
   allAddress,
   type Bucket,
@@ -13,6 +8,7 @@ import {
   buoyAddress,
   type ChartRange,
   chartRange,
+  climateAddress,
   dayBeforeAddress,
   forecastAddress,
   mapAddress,
@@ -60,18 +56,33 @@ export type Subject =
       /** The tab "Now". */
       now: NowAsked | null
       /** The tab "Seasons". */
-      seasons: Asked<ReadingSeriesAnswer['data']> | null
+      seasons: Asked<Client.ReadingSeriesAnswer['data']> | null
       /** The tab "Spectrum". */
       spectrum: SpectrumAsked | null
+      /** The tab "Climate". */
+      climate: ClimateAsked | null
       /** Of the card. */
       trend: Trend
     }
 
 /** The newest wave spectrum, and that of the day before once the time of the newest is known. */
 export interface SpectrumAsked {
-  readonly newest: Asked<ListSpectraAnswer['data']>
-  readonly before: Asked<ListSpectraAnswer['data']> | null
+  readonly newest: Asked<Client.ListSpectraAnswer['data']>
+  readonly before: Asked<Client.ListSpectraAnswer['data']> | null
 }
+
+/** All that the tab of the climate draws, in this order. */
+export interface ClimateAsked {
+  readonly months: Asked<Client.ClimateAnswer['data']>
+  readonly table: Asked<Client.ClimateTableAnswer['data']>
+  readonly rose: Asked<Client.ClimateTableAnswer['data']>
+  readonly storms: Asked<Client.ClimateStormsAnswer['data']>
+  readonly records: Asked<Client.ClimateRecordsAnswer['data']>
+  readonly levels: Asked<Client.ClimateExtremesAnswer['data']>
+}
+
+/** Storms that are drawn at most. */
+const MOST_STORMS = 1000
 
 /** What a buoy measured, another one beside it, and the days ahead. */
 export interface NowAsked {
@@ -87,6 +98,8 @@ export interface NowAsked {
   readonly recent: Asked<Chart | Rows> | null
   readonly beside: (Asked<Chart | Rows> & { readonly buoy: ActiveBuoy }) | null
   readonly forecast: Asked<PlaceForecast>
+  /** What is usual in each month; null for a buoy of less than three years. */
+  readonly usual: Asked<Client.ClimateAnswer['data']> | null
   /** Whether the chart goes on to now, and to the days ahead. */
   readonly isToNow: boolean
   readonly isAhead: boolean
@@ -115,6 +128,10 @@ export function metricOf({ available = {} }: BuoyDetail, { metric }: ViewState):
   if (metric !== FIRST_VIEW.metric || Object.hasOwn(available, metric)) return metric
   return namesOf(METRICS).find((each) => Object.hasOwn(available, each)) ?? metric
 }
+
+/** Some networks have one period alone. */
+const periodOf = ({ available = {} }: BuoyDetail): string =>
+  Object.hasOwn(available, 'peak_period') ? 'peak_period' : 'period'
 
 /** Whether satellites measure all that there is. */
 export const isVirtualOnly = (buoys: readonly ActiveBuoy[]): boolean =>
@@ -196,6 +213,7 @@ function subjectOf(
         recent: newest === null ? null : recent,
         beside: other === undefined ? null : { ...ask(pastAddress(api, other, range, by)), buoy: other },
         forecast: ask(forecastAddress(api, buoy)),
+        usual: buoy.usual ? ask(climateAddress(api, slug, '')) : null,
         isToNow: view.range === null && view.span !== 365,
         isAhead: range === null || (view.span !== 365 && Date.parse(range.end) > api.clock()),
       }
@@ -203,6 +221,14 @@ function subjectOf(
     const spectrum = (): SpectrumAsked => ({
       newest: ask(spectrumAddress(api, slug)),
       before: buoy.spectrum == null ? null : ask(dayBeforeAddress(api, slug, buoy.spectrum.time)),
+    })
+    const climate = (): ClimateAsked => ({
+      months: ask(climateAddress(api, slug, '')),
+      table: ask(climateAddress(api, slug, '/table', { x: periodOf(buoy), x_bin: 2, y_bin: 1 })),
+      rose: ask(climateAddress(api, slug, '/table', { x: 'direction', y_bin: 0.5 })),
+      storms: ask(climateAddress(api, slug, '/storms', { per_page: MOST_STORMS })),
+      records: ask(climateAddress(api, slug, '/records')),
+      levels: ask(climateAddress(api, slug, '/extremes')),
     })
     const series = { ...view, metric: metricOf(buoy, view) }
     return {
@@ -212,6 +238,7 @@ function subjectOf(
       now: view.tab === 'now' ? now() : null,
       seasons: view.tab === 'seasons' ? ask(seriesAddress(api, slug, series)) : null,
       spectrum: view.tab === 'spectrum' ? spectrum() : null,
+      climate: view.tab === 'climate' ? climate() : null,
       trend: view.tab === 'card' ? ask(trendAddress(api, [buoy.id])) : null,
     }
   }

@@ -1,12 +1,13 @@
 /** The pieces of components. Text goes in as text, so no name from a source can become markup. */
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import type { Usual } from '../../clients/typescript/groundswell.ts'
 import type { Answer } from './answers.ts'
 import { ARROW } from './charts/geometry.ts'
-import { agoText, isOld, position } from './format.ts'
+import { agoText, DAY_MS, dayText, isOld, position, UTC } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
-import { scaleOf } from './mine/units.ts'
+import { type Scale, scaledText, scaleOf } from './mine/units.ts'
 import { texts } from './language.ts'
 import { titleOf } from './page.ts'
 import { announce, api, now, page, units, update } from './store.ts'
@@ -108,12 +109,13 @@ export function Waiting({ what }: { what: Awaited }) {
   return <p class="waiting">{texts.loading[what]}</p>
 }
 
-/** Shown where an answer has not come or never will. `none`: the text where nothing is found. */
+/** Shown where an answer has not come or never will. `none`: the text where there is nothing to answer. */
 export function Instead({ of, what, none }: { of: Answer<unknown>; what: Awaited; none?: string }) {
   if (of.state === 'waiting') return <Waiting what={what} />
   if (of.state === 'here') return null
-  if (none !== undefined && of.trouble.kind === 'not found') return <Note>{none}</Note>
-  return <p class="trouble box">{texts.troubles[of.trouble.kind]}</p>
+  const { kind } = of.trouble
+  if (none !== undefined && (kind === 'not found' || kind === 'refused')) return <Note>{none}</Note>
+  return <p class="trouble box">{texts.troubles[kind]}</p>
 }
 
 /** `more` are attributes. */
@@ -286,5 +288,37 @@ export function Copy(props: {
         <code ref={code}>{state === 'refused' ? text : shown}</code>
       </pre>
     </>
+  )
+}
+
+/** The day (UTC) of a time of the API. */
+export const dateText = (time: string): string => dayText(new Date(time), UTC, now.value)
+
+/** A reading that was as high this short a time ago is of the same sea. */
+const SAME_SEA_MS = 2 * DAY_MS
+
+/** How usual the last reading is, in a sentence made of what the API says. */
+export function usualText(
+  height: number,
+  time: string,
+  scale: Scale,
+  { higher_than_percent: percent, first_year: year, ...since }: Usual,
+): string {
+  const { highest_since: before, highest_since_missing_days: missing } = since
+  const than = `${scaledText(scale, height)}: ${texts.climate.higherThan(percent, year)}`
+  if (before === null) return `${than}, ${texts.climate.highestEver}.`
+  if (Date.parse(time) - Date.parse(before) < SAME_SEA_MS) return `${than}.`
+  const gaps = missing === 0 ? '' : ` ${texts.climate.missing(missing)}`
+  return `${than}, ${texts.climate.highestSince(dateText(before))}${gaps}.`
+}
+
+/** The place of the last height among those of the time of the year, as a word beside it. */
+export function Percent({ usual }: { usual: Usual | null | undefined }) {
+  if (usual === null || usual === undefined) return null
+  const { higher_than_percent: percent, first_year: year } = usual
+  return (
+    <abbr class="percent" title={texts.climate.higherThan(percent, year)}>
+      p{percent}
+    </abbr>
   )
 }

@@ -41,7 +41,7 @@ export interface Camera extends Position {
   zoom: number
 }
 
-const TABS = ['now', 'seasons', 'spectrum', 'card'] as const
+const TABS = ['now', 'seasons', 'spectrum', 'climate', 'card'] as const
 
 /** What the address leaves out is as here. */
 export const FIRST_VIEW = {

@@ -1,5 +1,10 @@
 /** The answers that a chart is made of, put together over one time axis. */
-import type { Chart, PlaceForecast, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import type {
+  Chart,
+  ClimatePeriod,
+  PlaceForecast,
+  ReadingSummary,
+} from '../../../clients/typescript/groundswell.ts'
 
 export type Values = readonly (number | null)[]
 
@@ -107,6 +112,22 @@ export function partsOfForecast(answer: PlaceForecast): Part[] {
     values: { tide_turn: tides.map(({ height }) => height) },
   }
   return [{ time: answer.time, values }, extremes]
+}
+
+/**
+ * What is usual at some times, between the middles of months: the heights that one, five and nine of ten
+ * readings are below.
+ */
+export function usualPart(time: readonly string[], periods: readonly ClimatePeriod[]): Part {
+  const of = (quantile: 'p10' | 'p50' | 'p90'): Values =>
+    time.map((each) => {
+      const at = new Date(each)
+      const middle = at.getUTCMonth() + (at.getUTCDate() - 1 + at.getUTCHours() / 24) / 30.5 - 0.5
+      const from = Math.floor(middle)
+      const [left, right] = [from, from + 1].map((month) => periods[(month + 12) % 12]?.[quantile])
+      return has(left) && has(right) ? left + (right - left) * (middle - from) : null
+    })
+  return { time, values: { usual_low: of('p10'), usual_median: of('p50'), usual_high: of('p90') } }
 }
 
 /** A part under names of its own, as that of a second buoy. */

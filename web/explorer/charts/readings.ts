@@ -151,9 +151,13 @@ function plotsOf(
     return ahead.map((value, i) => (i > last ? value : null))
   }
   const { lines: names, plots: titles } = texts.chart
-  const band = buckets === null ? [] : bandLines(column, height)
+  // A long range has the band of its own readings, a short one that of the time of the year.
+  const band =
+    buckets === null
+      ? bandLines(names.usual, column('usual_low'), column('usual_high'), height)
+      : bandLines(names.range, column('least_height'), column('greatest_height'), height)
   // Of a long range only the heights are drawn at first: four lines up and down over each other say nothing.
-  const isOff = band.length > 0
+  const isOff = buckets !== null && band.length > 0
   const [period, peak] = [column('period'), column('peak_period')]
   // A network with one column of periods has it under both names.
   const isPeak = period.every((value, i) => value === peak[i])
@@ -168,6 +172,7 @@ function plotsOf(
       }),
       lines: [
         ...band,
+        line(names.usualMedian, 'usual_median', 2, { width: 1.5 }),
         line(
           names.significant,
           'significant_height',
@@ -263,16 +268,15 @@ function plotsOf(
   ]
 }
 
-/** The edges of the band from the least to the greatest height of each bucket; none without values. */
-function bandLines(column: (name: string) => Values, scale: Scale): Line[] {
-  const [low, high] = [column('least_height'), column('greatest_height')]
+/** The edges of a band; none without values. */
+function bandLines(label: string, low: Values, high: Values, scale: Scale): Line[] {
   if (!low.some(has) || !high.some(has)) return []
   const edge = { color: 'transparent', width: 0 }
   return [
     { ...edge, label: '', values: low, class: 'behind', textOf: () => '' },
     {
       ...edge,
-      label: texts.chart.lines.range,
+      label,
       values: high,
       mark: variable('--chart-band'),
       textOf: (value, i) => `${valueText(scale, low[i] ?? 0)}–${scaledText(scale, value)}`,

@@ -111,7 +111,7 @@ export function discOf(
 }
 
 /** A piece of a ring. */
-function cellOf(inner: number, outer: number, from: number, to: number): string {
+export function cellOf(inner: number, outer: number, from: number, to: number): string {
   const text = (radius: number, degrees: number): string => {
     const { x, y } = pointAt(radius, degrees)
     return `${x.toFixed(1)} ${y.toFixed(1)}`

@@ -5,6 +5,7 @@ import { ApiTrouble } from '../api.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
 import { clockTime, UTC } from '../format.ts'
 import { texts } from '../language.ts'
+import { namesOf } from '../mine/units.ts'
 import { metricOf } from '../page.ts'
 import { Copy, Note } from '../pieces.tsx'
 import { announce, api, page } from '../store.ts'
@@ -31,6 +32,10 @@ function offers(): Offer[] {
     case 'point':
       return [[texts.downloads.forecast, forecastAddress(api, subject.point), 'csv']]
     case 'buoy': {
+      const { climate } = subject
+      if (climate !== null) {
+        return namesOf(climate).map((part) => [texts.climate[part], climate[part].address, 'csv'])
+      }
       const { buoy, past, forecast } = { ...subject, ...subject.now }
       if (past === undefined || forecast === undefined) {
         const season = { metric: metricOf(buoy, view), season: view.season }

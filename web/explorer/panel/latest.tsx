@@ -4,16 +4,16 @@ import { changeOf, has, type Part, pressureTrend } from '../charts/parts.ts'
 import { compassPoint, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import { decimalText, namesOf, type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
-import { Ago, Arrow, Chip, Fact, turnOf } from '../pieces.tsx'
+import { Ago, Arrow, Chip, Fact, Percent, turnOf, usualText } from '../pieces.tsx'
 import { api, now as nowOf, scalesOf } from '../store.ts'
 import { METRICS } from '../view.ts'
 import type { Column } from './table.tsx'
 
-type Read = Pick<BuoyDetail, 'source' | 'last_reading'> & Partial<Pick<BuoyDetail, 'available'>>
+type Read = Pick<BuoyDetail, 'source' | 'last_reading'> & Partial<Pick<BuoyDetail, 'available' | 'usual'>>
 
 /** The newest reading: how high, from where, how long between, whether it rises, and how old it is. */
 export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; recent?: Part | null }) {
-  const { last_reading: reading, available } = buoy
+  const { last_reading: reading, available, usual } = buoy
   if (reading === null) return <p class="trouble box">{withoutReading(available)}</p>
   const { significient_height: height, time, direction: from, peak_period: peak, period } = reading
   const scales = scalesOf.value(buoy)
@@ -36,8 +36,10 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
         {has(peak) ? <span>{texts.buoy.peak(scaledText(scales('period'), peak))}</span> : null}
         {!has(peak) && has(period) ? <span>{scaledText(scales('period'), period)}</span> : null}
         {turn === null ? null : <span>{texts.buoy[turn]}</span>}
+        <Percent usual={usual} />
         <Ago time={time} />
       </p>
+      {usual ? <p class="usual">{usualText(height, time, scales('height'), usual)}</p> : null}
       <p class="age">
         {[
           texts.buoy.significantHeight,

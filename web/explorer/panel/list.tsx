@@ -8,7 +8,7 @@ import { isolated, texts } from '../language.ts'
 import { distanceKm } from '../map/arc.ts'
 import { scaledText } from '../mine/units.ts'
 import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
-import { Ago, Arrow, Button, Chip, Choices, Instead, Spark } from '../pieces.tsx'
+import { Ago, Arrow, Button, Chip, Choices, Instead, Percent, Spark } from '../pieces.tsx'
 import {
   api,
   buoys as known,
@@ -180,6 +180,7 @@ function RowReading({ buoy, isPlace }: { buoy: ActiveBuoy | null; isPlace: boole
         {from == null ? null : <Arrow from={from} />}
         {from == null ? null : <span class="hidden">{texts.buoy.from(directionText(from))} </span>}
         {period == null ? '' : ` ${scaledText(scales('period'), period)}`}
+        <Percent usual={buoy.usual} />
       </small>
     </span>
   )

@@ -10,6 +10,7 @@ import {
   partOfRows,
   partsOfForecast,
   renamed,
+  usualPart,
 } from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
 import { bucketName, calendarDay, chosenZone, dayAndTime, dayTimeAndZone, UTC, type Zone } from '../format.ts'
@@ -60,7 +61,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
   const scales = scalesOf.value(buoy)
-  const { past, long, recent, beside, forecast } = now
+  const { past, long, recent, beside, forecast, usual } = now
   const bucket = long?.bucket
   const own = measuredOf(now, buoy.id, zone)
   const ahead = forecast.answer.state === 'here' ? forecast.answer.data : null
@@ -73,6 +74,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
         ? partsOfForecast(ahead)
         : []),
       ...(other ? [renamed(centred(other, bucket), 'beside_')] : []),
+      ...(usual?.answer.state === 'here' ? [usualPart(drawn.time, usual.answer.data.periods)] : []),
     ],
     zone,
     scaleOf: scales,
@@ -103,6 +105,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
               ...[0, 1, 2].map((i) => answers[i] && dataOf(answers[i])),
               dataOf(forecast.answer),
               beside && dataOf(beside.answer),
+              usual && dataOf(usual.answer),
               zone.name,
               units.value,
               scales,

@@ -3,7 +3,7 @@
  * a sheet over the map, with one of three heights, and a handle.
  */
 import { effect, signal } from '@preact/signals'
-import { Fragment } from 'preact'
+import { type ComponentType, Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Invitation } from '../dialogs.tsx'
 import { texts } from '../language.ts'
@@ -16,18 +16,24 @@ import { Known, Now } from './now.tsx'
 import { PlacePanel } from './place.tsx'
 import { Seasons } from './seasons.tsx'
 import { Share } from './share.tsx'
-import type * as Spectra from './spectrum.tsx'
 
-/** The code of the tab "Spectrum", which few visitors open; null before it has come. */
-const spectra = signal<typeof Spectra | null>(null)
-
-function loadSpectra(): void {
-  import('./spectrum.tsx').then(
-    (loaded) => (spectra.value = loaded),
-    // It is tried again when the tab is opened again.
-    () => undefined,
-  )
+/** A component whose code few visitors need. A load that fails is tried again at the next opening. */
+function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  const code = signal<ComponentType<P> | null>(null)
+  return (props) => {
+    const Loaded = code.value
+    useEffect(() => {
+      if (Loaded === null)
+        load()
+          .then((loaded) => (code.value = loaded))
+          .catch(() => undefined)
+    }, [Loaded])
+    return Loaded === null ? null : <Loaded {...props} />
+  }
 }
+
+const SpectrumTab = later(async () => (await import('./spectrum.tsx')).SpectrumPanel)
+const ClimateTab = later(async () => (await import('./climate.tsx')).ClimatePanel)
 
 export function Panel() {
   const shown = page.value
@@ -80,7 +86,7 @@ function KnownPanel(subject: SubjectOf<'known'>) {
   )
 }
 
-function BuoyPanel({ buoy, now, seasons, spectrum }: SubjectOf<'buoy'>) {
+function BuoyPanel({ buoy, now, seasons, spectrum, climate }: SubjectOf<'buoy'>) {
   const { tab } = page.value.view
   const { panel } = texts
   // An address may ask for the spectra of a buoy that has none.
@@ -89,6 +95,7 @@ function BuoyPanel({ buoy, now, seasons, spectrum }: SubjectOf<'buoy'>) {
     now: panel.now,
     seasons: panel.seasons,
     ...(isSpectral && { spectrum: panel.spectrum }),
+    climate: texts.climate.tab,
   }
   return (
     <>
@@ -103,17 +110,10 @@ function BuoyPanel({ buoy, now, seasons, spectrum }: SubjectOf<'buoy'>) {
       {now === null ? null : <Now buoy={buoy} now={now} />}
       {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
       {spectrum === null ? null : <SpectrumTab buoy={buoy} spectrum={spectrum} />}
+      {climate === null ? null : <ClimateTab buoy={buoy} climate={climate} />}
       <Downloads />
     </>
   )
-}
-
-function SpectrumTab({ buoy, spectrum }: Parameters<typeof Spectra.SpectrumPanel>[0]) {
-  const code = spectra.value
-  useEffect(() => {
-    if (code === null) loadSpectra()
-  }, [code])
-  return code === null ? null : <code.SpectrumPanel buoy={buoy} spectrum={spectrum} />
 }
 
 /** Puts the buoy or place on the visitor's list, or takes it off. */

@@ -53,7 +53,6 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
     .filter((each) => each === metric || each in available)
     .map((each) => [each, texts.metrics[each]] as const)
   const seasons = SEASONS.map((each) => [each, texts.seasons[each]] as const)
-  const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
   return (
     <>
       <div class="selects">
@@ -63,7 +62,7 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
         <Select label={texts.season.against} part="against" chosen={against} options={others} />
       </div>
       {/* A measure that only the address asks for may not be one of this buoy's. */}
-      {isUnmeasured ? <Note>{texts.season.unmeasured(label)}</Note> : <Instead of={answer} what="seasons" />}
+      <Instead of={answer} what="seasons" none={texts.season.unmeasured(label)} />
       {answer.state === 'here' && drawn === null ? <Note>{texts.season.none}</Note> : null}
       {drawn === null ? null : (
         <Plots
