@@ -2,13 +2,7 @@
 import { countryAt, countryName, timezoneAt } from '../sea/territory.ts'
 import { isZone } from '../sea/zones.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import {
-  type Catalog,
-  type CataloguedBuoy,
-  MAX_BUOY_ID,
-  type RegistryEntry,
-  cataloguedBuoys,
-} from '../snapshot/catalog.ts'
+import { type CataloguedBuoy, MAX_BUOY_ID, type RegistryEntry, cataloguedBuoys } from '../snapshot/catalog.ts'
 import type { Base, BuildOptions, Previous } from './build-base.ts'
 import { type Collector, type Contribution, buoyKey } from './collector.ts'
 import type { Gathered } from './gather.ts'
@@ -149,7 +143,7 @@ async function withoutDuplicates<Staying extends BuoyRecord>(
   const before =
     previous === null
       ? new Map<string, number>()
-      : await newestBefore(out, previous.manifest, previous.catalog)
+      : await newestIn(out, previous.manifest.parts, previous.catalog.registry())
   const newestOf = (buoy: BuoyRecord): number =>
     Math.max(newest.get(buoyKey(buoy)) ?? -1, before.get(buoyKey(buoy)) ?? -1)
   const leftOut = new Set<BuoyRecord>()
@@ -191,13 +185,14 @@ export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord
   return [...out.values()]
 }
 
-async function newestBefore(
+/** The times of the newest readings in the last months of a snapshot, by `buoyKey`. */
+export async function newestIn(
   out: string,
-  { parts }: Manifest,
-  { registry }: Catalog,
+  parts: Manifest['parts'],
+  registry: readonly RegistryEntry[],
 ): Promise<Map<string, number>> {
   // A buoy that was left out of the snapshot has rows, too.
-  const keys = new Map(registry().map((entry) => [entry.id, buoyKey(entry)]))
+  const keys = new Map(registry.map((entry) => [entry.id, buoyKey(entry)]))
   const newest = new Map<string, number>()
   const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
   for (const entry of last) {

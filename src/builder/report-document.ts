@@ -94,7 +94,7 @@ export interface NetworkDocument {
   name: string
   /** 0 for a network that sources mention and that has no buoy in the snapshot. */
   buoys: number
-  /** Buoys with a reading in this build's input. */
+  /** Buoys with a reading of the 24 hours before the build, as the explorer counts them. */
   reporting: number
   newest_reading: string | null
   /** Values that were taken out. */
@@ -187,7 +187,7 @@ function sourceLines(source: SourceDocument): string[] {
 function networkLines(network: NetworkDocument): string[] {
   const { name, buoys, reporting, newest_reading: newest, impossible, doubtful } = network
   return [
-    `${name}: ${counted(buoys, 'buoy')}, ${reporting} reporting, newest reading ${newest ?? 'none'}`,
+    `${name}: ${counted(buoys, 'buoy')}, ${reporting} reporting in the last 24 hours, newest reading ${newest ?? 'none'}`,
     ...remarkLines([...impossible, ...doubtful], READINGS_PRINTED),
   ]
 }

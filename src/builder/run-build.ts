@@ -10,14 +10,14 @@ import { type Base, type BuildOptions, keptApart, readBase } from './build-base.
 import { type Gathered, gather } from './gather.ts'
 import { collectGarbage, removeLeftovers } from '../snapshot/garbage.ts'
 import { DEFAULT_KEPT, holdText } from '../snapshot/retained.ts'
-import { type Identified, identify } from './identify.ts'
-import { checkBuild, writeParts } from './write-parts.ts'
+import { type Identified, identify, newestIn } from './identify.ts'
+import { checkBuild, writeParts, type Written } from './write-parts.ts'
 import { type BuiltSnapshot, publish, type PublishingWork } from './publish.ts'
 import { Prefix } from './publishing/prefix.ts'
 import { beginIfThere, outcomeText } from './publishing/publish-to-prefix.ts'
 import { SpectraSpool } from './spectra-spool.ts'
 import { Spool } from './spool.ts'
-import { timestampText } from '../sea/time.ts'
+import { DAY, timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { type Collector, buoyKey } from './collector.ts'
 import type { BuildReport } from './build-report.ts'
@@ -62,7 +62,7 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
     const built = await publish(options, base, gathered, identified, written, work)
     collectGarbage(out, keep, now, work.lock.isHeld, (id) => stateParts(out, id))
     // 6. Report the outcome.
-    reportOutcome(options, base, gathered, identified, built)
+    await reportOutcome(options, base, gathered, identified, written, built)
     return built
   } finally {
     spools.rows.close()
@@ -70,15 +70,16 @@ async function build(options: BuildOptions, base: Base, work: PublishingWork): P
   }
 }
 
-function reportOutcome(
-  { out, report, publishTo }: BuildOptions,
+async function reportOutcome(
+  { out, report, publishTo, now }: BuildOptions,
   { hold, folder }: Base,
   { input }: Gathered,
-  { buoys }: Identified,
+  { buoys, registry }: Identified,
+  { parts }: Written,
   built: BuiltSnapshot,
-): void {
+): Promise<void> {
   const { id, asOf, demo = false, outcome } = built
-  reportNetworks(report, input, buoys)
+  reportNetworks(report, input, buoys, await newestIn(out, parts, registry), now)
   const document = report.document(built)
   writeReport(out, document)
   for (const line of reportLines(document)) report.line(line)
@@ -89,15 +90,20 @@ function reportOutcome(
   if (outcome !== undefined) report.line(outcomeText(outcome, publishTo?.store.address ?? ''))
 }
 
-function reportNetworks(report: BuildReport, input: Collector, buoys: readonly CataloguedBuoy[]): void {
+function reportNetworks(
+  report: BuildReport,
+  input: Collector,
+  buoys: readonly CataloguedBuoy[],
+  kept: ReadonlyMap<string, number>,
+  now: number,
+): void {
   const newest = input.newestReadings()
+  const newestOf = (key: string): number => Math.max(newest.get(key) ?? -1, kept.get(key) ?? -1)
   for (const name of new Set([...input.networks().keys(), ...buoys.map(({ source }) => source)])) {
-    const own = buoys.filter(({ source }) => source === name)
-    const times = own.map((buoy) => newest.get(buoyKey(buoy)) ?? -1)
-    const reporting = times.filter((time) => time >= 0)
+    const times = buoys.filter(({ source }) => source === name).map((buoy) => newestOf(buoyKey(buoy)))
     report.network(name, {
-      buoys: own.length,
-      reporting: reporting.length,
+      buoys: times.length,
+      reporting: times.filter((time) => time >= now - DAY).length,
       newest: times.reduce((latest, time) => Math.max(latest, time), -1),
     })
   }

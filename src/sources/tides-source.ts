@@ -108,7 +108,6 @@ function rightNames(
 async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const { files } = await listSource('tides', folder)
   if (files.length === 0) throw new BuildError(`tides: ${folder} holds no station`)
-  const file = report.file(folder)
   const whole = new WholeFiles('tides', report)
   for (const name of files) {
     const path = join(folder, name)
@@ -117,12 +116,13 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
       if (identifier === name) throw new UnusableFile('is not a JSON file')
       const parsed = parseBounded(wholeFile(path, MAX_STATION_BYTES))
       if ('fault' in parsed) throw new UnusableFile('is not JSON')
+      const file = report.file(path)
       sink.harbour(harbourOf(parsed.value, identifier, file))
       file.rows(1)
+      file.end()
     })
   }
   whole.expectUsed()
-  file.end()
 }
 
 function expect(condition: boolean, otherwise: string): asserts condition {

@@ -190,6 +190,17 @@ test('an unknown id is refused, and a key given in place of an id is not repeate
   assert.ok(!isLocked(path))
 })
 
+test('a key is revoked by its owner, also one who is called as an id, and nobody else loses theirs', () => {
+  const path = newPath()
+  const [club, other] = ['Surf Club', 'Harbour'].map((owner) => issueKey(path, { owner, now: NOON }))
+  const named = issueKey(path, { owner: other.record.id, now: NOON })
+  assert.equal(changeKeys(path, (records) => revoked(records, 'Surf Club')).id, club.record.id)
+  assert.equal(changeKeys(path, (records) => revoked(records, other.record.id)).id, named.record.id)
+  assert.deepEqual(loadKeys(path), [other.record])
+  assert.equal(ringOf(path).find(club.key), -1)
+  assert.throws(() => changeKeys(path, (records) => revoked(records, 'Surf Club')), KeyCommandError)
+})
+
 test('a file that is broken in any way is refused by name and fault, and none of its content is repeated', () => {
   const path = newPath()
   const { record, key } = issueKey(path, { owner: 'a', now: NOON })

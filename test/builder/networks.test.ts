@@ -113,6 +113,25 @@ test('A buoy that was taken by its type stays when it is not mentioned, though n
   assert.deepEqual((await build(out, [feed([{ ...b, type: 'fixed' }])])).buoys, ['North A'])
 })
 
+test('A network reports with the buoys that have a reading of the last 24 hours, from this build or an earlier one.', async (t) => {
+  const out = folderOf(t)
+  const day = 86_400
+  const ages = { now: 0, edge: day, late: day + 1, old: 1000 * day, never: null }
+  const buoys = Object.entries(ages).map(([name, age], i) =>
+    buoy('North', name, 10 * i, age === null ? null : NOON - age),
+  )
+  const reported = async (source: Source, now = NOON): Promise<[number, number, string | null][]> => {
+    const { document } = await build(out, [source], { now })
+    return document.networks.map(({ buoys: all, reporting, newest_reading: at }) => [all, reporting, at])
+  }
+  const noon = '2026-03-27T12:00:00Z'
+  assert.deepEqual(await reported(configured('feed', buoys)), [[5, 2, noon]])
+  // The next build gets one of them alone; the others are in the snapshot.
+  const feed = configured('feed', [buoys[2]], { complete: false })
+  assert.deepEqual(await reported(feed), [[5, 2, noon]])
+  assert.deepEqual(await reported(feed, NOON + 1), [[5, 1, noon]])
+})
+
 test('The credit that the configuration gives a forecast stands in place of its own.', async (t) => {
   const record = { lat: 1, lng: 1, runAt: NOON, times: [NOON], values: { waveHeight: [1] }, credit: 'Own' }
   const whole = configured('sea', [buoy('North', 'A', 10)])

@@ -181,7 +181,10 @@ test('A list of stations, given or beside the tables, may begin with station, id
     const given = first === 'id' ? ['stations.csv'] : []
     const { code, said } = await initialiseIn(t, files, ['--table', 'north.csv', 'south.csv', ...given])
     assert.equal(code, 0, said)
-    assert.match(said, /Own buoys: 2 buoys, 2 reporting/)
+    assert.match(
+      said,
+      /Own buoys: 2 buoys, 0 reporting in the last 24 hours, newest reading 2024-03-01T10:00:00Z/,
+    )
   }
 })
 

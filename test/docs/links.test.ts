@@ -128,3 +128,24 @@ test('Every option that a document names is one of a command.', () => {
   )
   assert.deepEqual(unknown, [])
 })
+
+test("The README's figures of speed are those of the bench, with its machine and its day.", () => {
+  const bench = documentAt('bench/README.md').text
+  const of = (name: string): [cells: string[], peers: string[]] => {
+    const rows = [...bench.matchAll(new RegExp(`^\\| ${name} +\\|(.*)\\|$`, 'gm'))]
+    assert.equal(rows.length, 2, `${name} is a case beside the ceiling and beside the peers`)
+    return rows.map(([, cells]) => cells.split('|').map((cell) => cell.trim())) as [string[], string[]]
+  }
+  const [[, share, , micros], [fastify, , nginx]] = of('detail')
+  const [[, pageShare, , pageMicros], [pageFastify]] = of('readings 100')
+  const [, day, machine] = /^(\d{4}-\d\d-\d\d), 2 cores \((.*), shared\)/m.exec(bench) ?? []
+  const times = (cell: string): string => Number(cell).toFixed(1)
+  const said = documentAt('README.md').text.replaceAll('\n', ' ')
+  for (const text of [
+    `details come at ${share} of the rate of the bare HTTP engine, and at ${nginx} of that of nginx`,
+    `100 readings at ${pageShare} of the engine's`,
+    `${micros} and ${pageMicros} µs of a shared core (${machine}, ${day}): ${times(fastify)} and ${times(pageFastify)} times`,
+  ])
+    assert.ok(said.includes(text), text)
+  assert.equal(said.match(/ µs/g)?.length, 1, 'no other figure')
+})

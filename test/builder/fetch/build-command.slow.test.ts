@@ -57,7 +57,10 @@ test('A dry run writes nothing, a build fetches and reports, and a run serves wh
   assert.match(built.stderr, /warning: Gone is left out: csv: there is no folder/)
   const text = await runCliWell(['report', out])
   assert.match(text, /^ {2}\S+\/02911\.csv: HTTP status 404; in use: nothing$/m)
-  assert.match(text, /^Candhis: 1 buoy, 1 reporting, newest reading 2026-03-27T09:30:00Z$/m)
+  assert.match(
+    text,
+    /^Candhis: 1 buoy, 0 reporting in the last 24 hours, newest reading 2026-03-27T09:30:00Z$/m,
+  )
   assert.match(text, /^ {2}highest wave below the significant height$/m)
   const document = JSON.parse(await runCliWell(['report', out, '--json'])) as ReportDocument
   assert.deepEqual(
