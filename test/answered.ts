@@ -112,6 +112,10 @@ class Asked implements Exchange {
   later(events: LaterEvents): Reader {
     return (this.reader = new Reader(events, ROOM, this.method === 'HEAD'))
   }
+
+  laterWithBody(): never {
+    throw new Error('requests put straight to the path have no body')
+  }
 }
 
 /** What a request path needs, with the base path `/v2`. `keys`: how many there are. */

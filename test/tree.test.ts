@@ -205,8 +205,8 @@ const PLACES: readonly [rule: string, pattern: RegExp, files: readonly string[],
     'The clock is read where a process or thread begins, and handed on from there.',
     // `new Date(x)` only writes a given time, and `performance.now` is a stopwatch.
     /Date\.now|new Date\(\)|performance\.timeOrigin/,
-    `cli.ts commands/build.ts commands/surroundings.ts http/engines/base.ts server/start-server.ts
-    server/worker.ts`.split(/\s+/),
+    `cli.ts commands/build.ts commands/surroundings.ts http/engines/base.ts mcp/thread.ts
+    server/start-server.ts server/worker.ts`.split(/\s+/),
   ],
   // A thread of the tests gets the name of its file as argument.
   ['Arguments are read where the program begins.', /process\.argv/, ['cli.ts', 'system/thread.dev.mjs']],

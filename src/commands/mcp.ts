@@ -1,7 +1,7 @@
 /** `mcp`: a server of the Model Context Protocol on standard input and output, for assistants. */
 import { once } from 'node:events'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { plainText } from '../mcp/call.ts'
+import { apiAt, plainText } from '../mcp/call.ts'
 import { ToolServers } from '../mcp/server.ts'
 import { last, orNull, setting } from '../server/setting.ts'
 import { command } from './command.ts'
@@ -24,7 +24,7 @@ const mcp = command({
     const ended = once(process.stdin, 'close')
     const onFault = (text: string): void => note(text, 'error')
     const servers = new ToolServers({ version: programVersion(), clock, onFault })
-    const connection = serveStdio(() => servers.open(url, key), { transport, onerror })
+    const connection = serveStdio(() => servers.open(apiAt(url, key)), { transport, onerror })
     note(`tools for assistants, from ${url}${key === null ? '; without a key only find_buoys answers' : ''}`)
     await Promise.race([ended, stops.asked])
     await connection.close()

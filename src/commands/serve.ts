@@ -14,7 +14,16 @@ import { hasOwner } from '../system/faults.ts'
 import { command } from './command.ts'
 import { findFreePort } from '../http/port.ts'
 import { expectFolder } from './data-folder.ts'
-import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
+import {
+  clock,
+  environment,
+  logSettings,
+  note,
+  noteEnd,
+  print,
+  random,
+  programVersion,
+} from './surroundings.ts'
 
 /** The mirror itself looks at the source again, and reports failures. */
 const STORE_ATTEMPTS = 2
@@ -79,6 +88,7 @@ export async function serveUntilStopped(
     log: note,
     logFormat: logSettings.format,
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
+    version: programVersion(),
     clock,
     random,
     environment,

@@ -1,4 +1,5 @@
 /** Buoys as columns, under their names on the wire, and which of them each item has. */
+import type { Run } from '../index/segments.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import type { Dataset } from './dataset.ts'
 import {
@@ -19,7 +20,8 @@ import {
   time,
 } from './table.ts'
 import { INCLUDES_SPECTRUM } from './reading-json.ts'
-import { spectrumColumns } from './spectra-json.ts'
+import { PARAMETERS, rounded, spectrumAt, type TimedSpectrum } from './spectra-json.ts'
+import { type WaveParameters, waveParameters } from '../sea/wave-parameters.ts'
 import { readingColumns, type ReadingRun, readingSubsetColumns } from './reading-table.ts'
 import { includesUsual, isUsualKnown, usualColumns } from './usual.ts'
 import {
@@ -265,4 +267,30 @@ export function passLine(dataset: Dataset, pass: number): Line {
     .map((observation) => dataset.ordinalOfId(buoy[observation]))
   const ordinals = [...new Set(seen)].filter((ordinal) => ordinal !== -1)
   return { lat: ordinals.map((i) => catalog.lat[i]), lng: ordinals.map((i) => catalog.lng[i]) }
+}
+
+/** The members of `include=spectrum`: the parameters of the newest spectrum of each row's buoy. */
+function spectrumColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
+  let sought = -1
+  let found: { spectrum: TimedSpectrum; parameters: WaveParameters } | null = null
+  const newest = (row: number, run: Run): typeof found => {
+    const ordinal = ordinalOf(row, run)
+    if (ordinal === sought) return found
+    sought = ordinal
+    const count = dataset.spectra.count(ordinal)
+    if (count === 0) return (found = null)
+    const spectrum = spectrumAt(dataset, ordinal, count - 1)
+    return (found = { spectrum, parameters: waveParameters(spectrum) })
+  }
+  return [
+    time('spectrum.time', (row, run) => newest(row, run)?.spectrum.time ?? NaN),
+    time('spectrum.reading_time', (row, run) => newest(row, run)?.spectrum.readingTime ?? NaN),
+    ...PARAMETERS.map(({ name, of, unit, decimals }) =>
+      number(
+        `spectrum.${name}`,
+        (row, run) => rounded(newest(row, run)?.parameters[of] ?? NaN, decimals, unit),
+        unit,
+      ),
+    ),
+  ]
 }

@@ -6,8 +6,6 @@ import { timestampText } from '../sea/time.ts'
 import { spectraAt } from '../snapshot/spectra.ts'
 import type { Dataset } from './dataset.ts'
 import type { JsonWriter } from './json-writer.ts'
-import { type Column, number, type NumberOf, time } from './table.ts'
-import type { Run } from '../index/segments.ts'
 
 /** A spectrum with its time and that of its reading, epoch seconds; NaN where no reading is near. */
 export interface TimedSpectrum extends Spectrum {
@@ -25,7 +23,7 @@ export function spectrumAt({ spectra, readings }: Dataset, ordinal: number, posi
 }
 
 /** The members of a spectrum that describe the whole of it, with the decimals that they are given in. */
-const PARAMETERS: readonly {
+export const PARAMETERS: readonly {
   readonly name: string
   readonly of: keyof WaveParameters
   readonly unit: string
@@ -44,7 +42,7 @@ const PARAMETERS: readonly {
 ]
 
 /** A full circle is north. */
-function rounded(value: number, decimals: number, unit: string): number {
+export function rounded(value: number, decimals: number, unit: string): number {
   const scale = 10 ** decimals
   const whole = Math.round(value * scale) / scale
   return unit === 'degree' && whole === 360 ? 0 : whole
@@ -140,32 +138,6 @@ function writeDirectional(writer: JsonWriter, spectrum: Spectrum): void {
   }
   writer.text('],"impossible_bands":')
   writer.integer(impossible)
-}
-
-/** The members of `include=spectrum`: the parameters of the newest spectrum of each row's buoy. */
-export function spectrumColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
-  let sought = -1
-  let found: { spectrum: TimedSpectrum; parameters: WaveParameters } | null = null
-  const newest = (row: number, run: Run): typeof found => {
-    const ordinal = ordinalOf(row, run)
-    if (ordinal === sought) return found
-    sought = ordinal
-    const count = dataset.spectra.count(ordinal)
-    if (count === 0) return (found = null)
-    const spectrum = spectrumAt(dataset, ordinal, count - 1)
-    return (found = { spectrum, parameters: waveParameters(spectrum) })
-  }
-  return [
-    time('spectrum.time', (row, run) => newest(row, run)?.spectrum.time ?? NaN),
-    time('spectrum.reading_time', (row, run) => newest(row, run)?.spectrum.readingTime ?? NaN),
-    ...PARAMETERS.map(({ name, of, unit, decimals }) =>
-      number(
-        `spectrum.${name}`,
-        (row, run) => rounded(newest(row, run)?.parameters[of] ?? NaN, decimals, unit),
-        unit,
-      ),
-    ),
-  ]
 }
 
 /** The parameters of a buoy's newest spectrum; null where it has none. */

@@ -1,10 +1,9 @@
 /** Operation 19, `GET /places`: coastal towns by name, each with its nearest active buoys. */
 import { writeNearest } from '../dataset/fragments.ts'
 import { endList } from '../dataset/json-writer.ts'
-import { Places } from '../index/places.ts'
+import { Places, readTowns, type Town } from '../index/places.ts'
 import { operation } from '../operation/operation.ts'
 import { integer, text } from '../operation/parameters.ts'
-import { readTowns, type Town } from '../sea/towns.ts'
 
 const BUOYS_OF_PLACE = 3
 /** A buoy so near counts as much as eight times the people: ranks are powers of two. */

@@ -63,6 +63,16 @@ export interface Exchange {
    * pipelined after it waits on node and ends the connection on uws. Not for a request that `cameWithBody`.
    */
   later(events: LaterEvents): LaterReply
+  /**
+   * As `later`, for a request that may have a body. `onBody` gets it whole, or null where it is longer than
+   * `most` bytes: the rest of it is read and dropped. A client that takes longer than ten seconds to send it
+   * is cut, and has gone. The answer to a request with a body is the connection's last.
+   */
+  laterWithBody(
+    most: number,
+    events: LaterEvents,
+    onBody: (body: Uint8Array<ArrayBuffer> | null) => void,
+  ): LaterReply
 }
 
 /** `NO_ROUTE` and `NO_KEY` take the place of an ordinal and of a row. */
@@ -222,9 +232,9 @@ export const TOO_MANY_CONNECTIONS = refusal(
 )
 
 /**
- * We read no bodies: a connection ends after a request that announces one. If a proxy disagreed about its
- * length, its bytes would be taken for the next request (request smuggling). `unclear` is answered 400:
- * lengths or codings several times, empty, or unknown.
+ * We read no bodies but those of messages to tools: a connection ends after a request that announces one. If
+ * a proxy disagreed about its length, its bytes would be taken for the next request (request smuggling).
+ * `unclear` is answered 400: lengths or codings several times, empty, or unknown.
  */
 export type Framing = 'no body' | 'body' | 'unclear'
 

@@ -15,13 +15,15 @@ export const DURATION_BOUNDS_S = [
 
 /** In place of a value that is not in a list, as OpenTelemetry has it. */
 export const OTHER = '_OTHER'
-export const METHODS = ['GET', 'HEAD', 'OPTIONS', OTHER] as const
+export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', OTHER] as const
 /** 499: the client has gone before its later reply began. 0: any other. */
-export const STATUSES = [200, 204, 304, 400, 401, 404, 405, 410, 422, 429, 431, 499, 500, 503, 0] as const
+export const STATUSES = [
+  200, 202, 204, 304, 400, 401, 403, 404, 405, 410, 413, 422, 429, 431, 499, 500, 503, 0,
+] as const
 const OTHER_STATUS = STATUSES.indexOf(0)
 
-/** Files of the site, unknown paths, and requests that were not routed. */
-export const OTHER_ROUTES = ['static', 'unmatched', 'none'] as const
+/** Files of the site, unknown paths, messages to tools, and requests that were not routed. */
+export const OTHER_ROUTES = ['static', 'unmatched', 'mcp', 'none'] as const
 
 /** Cells of a series: its buckets with `+Inf`, then the sum of seconds, then bytes of bodies. */
 const BUCKETS = DURATION_BOUNDS_S.length + 1

@@ -36,6 +36,7 @@ import { OTHER_ROUTES } from './request-counts.ts'
 import { isStream, Router, type StreamTarget, type Target } from './router.ts'
 import { commonHeaders, HeldViews, type Admitted, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
+import { MCP_PATH, type ToolDoor } from './tool-door.ts'
 
 const ONLY_READS = new ApiError('method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed')
 const NO_SUCH_PATH = notFound('No such path')
@@ -50,6 +51,7 @@ const NOT_HERE_YET = new ApiError(
 
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
+const TOOLS = OTHER_ROUTES.indexOf('mcp')
 
 /** Also the query of a known target, which never has a key in it. */
 const NO_QUERY = new RawQuery('')
@@ -73,6 +75,8 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
   stream?: Streaming
   /** Pages and their files. */
   site?: Site
+  /** Tools of assistants; without it there is no `/mcp`. */
+  tools?: Pick<ToolDoor, 'handle'>
   /** Without it there is no EDR. */
   edr?: Edr
 }
@@ -137,6 +141,7 @@ export class RequestPath {
     const now = this.#options.clock()
     exchange.requestId = callersRequestId(exchange)
     if (method !== 'GET' && method !== 'HEAD') {
+      if (path === MCP_PATH && this.#handleTools(exchange)) return
       if (method === 'OPTIONS') sendPreflight(exchange)
       else sendError(exchange, ONLY_READS, now)
       return
@@ -185,6 +190,24 @@ export class RequestPath {
     } catch (error) {
       this.#refuse(request, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error)
     }
+  }
+
+  #handleTools(exchange: Exchange): boolean {
+    const { tools } = this.#options
+    if (tools === undefined) return false
+    exchange.route = this.#otherRoutes + TOOLS
+    tools.handle(exchange)
+    return true
+  }
+
+  /** Charges a request as one for a list that needs no key: 204, or an error. */
+  charge(exchange: Exchange): void {
+    const { clock } = this.#options
+    const now = clock()
+    const isDemo = this.#held.current.view?.dataset.demo === true
+    const { refusal } = this.#admission.admit(exchange, 'public', NO_QUERY, now, isDemo)
+    if (refusal === null) exchange.send('204 No Content', null)
+    else sendError(exchange, refusal, now)
   }
 
   /** Another spelling of a request for an operation, or a document about it. */
@@ -281,6 +304,7 @@ export class RequestPath {
   /** A page, or nothing. */
   #answerOther(exchange: Exchange, { header }: ServedView, now: number): void {
     const { path } = exchange
+    if (path === MCP_PATH && this.#handleTools(exchange)) return
     exchange.route = this.#otherRoutes + STATIC
     if (this.#options.site?.serve(exchange, header) === true) return
     exchange.route = this.#otherRoutes + UNMATCHED

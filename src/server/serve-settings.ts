@@ -218,6 +218,12 @@ export const SERVE_SETTINGS = {
     orNull((texts) => origin(last(texts))),
   ),
   edr: setting('WAY', 'OGC API - EDR below /edr: on or off', 'on', oneOf(['on', 'off'])),
+  mcp: setting('WAY', 'tools of assistants at /mcp: on or off', 'on', oneOf(['on', 'off'])),
+  'mcp-origin': several(
+    'ORIGIN',
+    'site with pages that may send messages to /mcp, such as https://chat.example.org; those of this machine and of --public-url always may',
+    (origins) => origins.map(origin),
+  ),
   'embed-from': several(
     'ORIGIN',
     'site with pages that may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; by default only pages of this server',

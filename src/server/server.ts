@@ -27,7 +27,7 @@ import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { arePagesMade, startSite, waitForPages } from './site-files.ts'
 import type { ReportDocument } from '../builder/report-document.ts'
-import { LongThread } from './long.ts'
+import { LongThread, ToolThread } from './side-threads.ts'
 import { METRICS } from './metrics-table.ts'
 import { metricsText, reportOf } from './metrics.ts'
 import { notReady, statusOf, type Observed } from './status.ts'
@@ -97,6 +97,7 @@ export class RunningServer {
   readonly #common: CommonStart
   readonly #workers: Workers
   readonly #long: LongThread
+  readonly #tools: ToolThread
   readonly #reloader: Reloader
   readonly #report: () => ReportDocument | null
   /** Whether pages were still being made at the start. */
@@ -124,7 +125,7 @@ export class RunningServer {
     redis: SharedCounts | null,
   ) {
     const count = Math.min(config.workers, engine.maxWorkers)
-    const { log, clock, random = () => 0.5, environment = {} } = surroundings
+    const { log, clock, random = () => 0.5, environment = {}, version = 'unknown' } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
@@ -145,7 +146,9 @@ export class RunningServer {
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))
     this.#workers = this.#makeWorkers(common)
-    this.#long = new LongThread({ log, workers: () => this.#workers.threads })
+    const side = { log, workers: () => this.#workers.threads }
+    this.#long = new LongThread(side)
+    this.#tools = new ToolThread(side, { version, clockShift: common.clockShift })
     this.#reloader = this.#makeReloader(common)
     if (surroundings.mirror) {
       surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
@@ -167,7 +170,11 @@ export class RunningServer {
       }),
       log,
       writeAccess,
-      onReady: (worker) => this.#long.connect(worker),
+      onReady: (worker) => {
+        this.#long.connect(worker)
+        this.#tools.connect(worker)
+      },
+      onTools: () => this.#tools.wake(),
       // The new worker began with the keys and pages of that moment.
       onReplaced: () => {
         this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
@@ -420,7 +427,7 @@ export class RunningServer {
     this.#reloader.stop()
     const mirrored = this.#surroundings.mirror?.stop()
     const allEnded = await this.#workers.close(atOnce)
-    await this.#long.close()
+    await Promise.all([this.#long.close(), this.#tools.close()])
     if (!atOnce) await mirrored
     await this.#quotas?.close()
     if (!this.#hasClosed) {

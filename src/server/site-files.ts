@@ -43,7 +43,16 @@ export async function waitForPages(hasEnded: () => boolean): Promise<void> {
 /** What the pages depend on. */
 type SiteConfig = Pick<
   ServeConfig,
-  'base-path' | 'contact' | 'embed-from' | 'map-style' | 'public-url' | 'title' | 'logo' | 'accent'
+  | 'base-path'
+  | 'contact'
+  | 'edr'
+  | 'embed-from'
+  | 'map-style'
+  | 'mcp'
+  | 'public-url'
+  | 'title'
+  | 'logo'
+  | 'accent'
 >
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
@@ -55,7 +64,7 @@ export function startSite(
   const { 'base-path': basePath, 'map-style': mapStyle, 'embed-from': embedFrom } = config
   const areMade = arePagesMade()
   const logo = config.logo === null ? [] : [config.logo]
-  const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf), ...logo]
+  const made = [...descriptionFiles(ROUTED, config), ...MISSIONS.map(pictureOf), ...logo]
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
@@ -115,7 +124,8 @@ function pictureOf({ slug, name }: Mission): StaticFile {
 }
 
 /** `openapi.json` below `basePath` for programs, `/llms.txt` for language models. They need no key. */
-function descriptionFiles(operations: readonly Declared[], basePath: string): StaticFile[] {
+function descriptionFiles(operations: readonly Declared[], config: SiteConfig): StaticFile[] {
+  const basePath = config['base-path']
   const document = openApiDocument(operations, basePath)
   const file = (path: string, body: object | string, type = 'application/json'): StaticFile => {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -126,7 +136,7 @@ function descriptionFiles(operations: readonly Declared[], basePath: string): St
   return [
     ...[basePath, `${basePath}/`].map((path) => file(path, indexOf(document))),
     file(`${basePath}/openapi.json`, document),
-    file('/llms.txt', llmsText(document), 'text/plain; charset=utf-8'),
+    file('/llms.txt', llmsText(document, config), 'text/plain; charset=utf-8'),
     // RFC 9727 wants it of HEAD.
     { ...catalog, link: '</.well-known/api-catalog>; rel="api-catalog"' },
   ]
@@ -160,7 +170,10 @@ function catalogOf(basePath: string): object {
 }
 
 /** One plain text with all that a language model needs to write calls, in the form of llmstxt.org. */
-function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocument): string {
+function llmsText(
+  { info, paths, servers: [{ url }], components }: OpenApiDocument,
+  { edr, mcp }: SiteConfig,
+): string {
   const operations = Object.entries(paths).map(([path, { get }]) => {
     const parameters = get.parameters.flatMap(({ name, in: location, required, description }) =>
       location === 'query'
@@ -182,12 +195,21 @@ function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocume
     const fields = name.endsWith('Answer') && name !== 'ErrorAnswer' ? [] : fieldLines(schema, '')
     return fields.length === 0 ? [] : [[`### ${name}`, '', ...fields].join('\n')]
   })
+  const others = [
+    ...(mcp === 'on'
+      ? [
+          '- [Tools for assistants](/mcp): Model Context Protocol by POST (Streamable HTTP), with the same key',
+        ]
+      : []),
+    ...(edr === 'on' ? ['- [OGC API - EDR](/edr): the same data under CF standard names'] : []),
+  ]
   return `# ${info.title}
 
 > ${info.summary}
 
 - [OpenAPI 3.1 description](${url}/openapi.json): every field with its unit, every error, with examples
 - [Documentation](/docs): the same to read, with every operation to try
+${others.join('\n')}
 
 ${info.description.replaceAll(/^(#+) /gm, '#$1 ')}
 

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly logo?: string
   readonly accent?: string
   readonly edr?: 'on' | 'off'
+  readonly mcp?: 'on' | 'off'
+  readonly mcpOrigin?: readonly string[]
   readonly publicUrl?: string
   readonly embedFrom?: readonly string[]
   readonly trustedProxy?: readonly string[]

@@ -18,6 +18,8 @@ import type { WorkerStart } from './worker-thread.ts'
 
 export interface Surroundings {
   log: LogLine
+  /** Of the program, as assistants are told. */
+  version?: string
   clock: () => number
   random?: () => number
   /** Variables `AWS_…`, for keys in a bucket. */
@@ -78,6 +80,7 @@ export function commonStart(
         ? null
         : { logged: config['access-log'], format: logFormat },
     clockShift,
+    isLoopback: isLoopback(config.host),
     anonymousAccess,
     ...connectionsWithin(
       { connections: config['max-connections'], listeners: config['max-listeners'] },

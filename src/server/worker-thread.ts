@@ -46,6 +46,8 @@ export interface WorkerStart {
   accessLog: { logged: AccessLogged; format: Format } | null
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
+  /** The port can be reached from this machine alone. */
+  isLoopback: boolean
   /** Oldest first; the last is served. */
   snapshots: readonly IndexedSnapshot[]
   /** Between any two snapshots, one way round. */
@@ -59,8 +61,8 @@ export type ToWorker =
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
   | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }
-  /** The end of a channel to the thread that makes long answers. */
-  | { type: 'long'; port: MessagePort }
+  /** The end of a channel to the thread that makes long answers, or to that of tools. */
+  | { type: 'long' | 'tools'; port: MessagePort }
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'site'; site: SharedSite }
@@ -80,6 +82,8 @@ export type FromWorker =
   | { type: 'switched' }
   | { type: 'fault'; message: string }
   | { type: 'warning'; message: string }
+  /** There is a message for the thread of tools. */
+  | { type: 'tools' }
   | { type: 'lines'; lines: Uint8Array }
 
 /** The main thread asks a worker one thing at a time. */

@@ -12,6 +12,7 @@ import { Listeners } from '../http/listeners.ts'
 import { RequestPath } from '../http/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site } from '../http/static-site.ts'
+import { ToolDoor } from '../http/tool-door.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { collectSoon } from '../system/thread.ts'
 import { faultText } from '../system/text.ts'
@@ -63,13 +64,48 @@ const listeners = new Listeners({ onSent: (events) => counters.count('events', e
 
 const site = new Site(start.site)
 let ring = new KeyRing(start.keys)
+const access =
+  start.accessLog === null
+    ? null
+    : new AccessLog({
+        ...start.accessLog,
+        worker: start.thread,
+        clock,
+        // Copied: once a thread has detached a buffer, V8 checks each store, which makes long pages slower.
+        hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
+        onDropped: (count) => figures.count('dropped_lines', count),
+      })
+const lines: Lines | null = access && {
+  log: access,
+  routes,
+  operations: [...ROUTED.map(({ name }) => name), ...OTHER_ROUTES],
+  keyId: (row) => ring.id(row),
+}
+const recorder = new RequestRecorder(counts, routes.length, lines)
+const proxies = new TrustedProxies(config['trusted-proxy'])
+const tools =
+  config.mcp === 'off'
+    ? null
+    : new ToolDoor({
+        publicUrl: config['public-url'],
+        origins: config['mcp-origin'],
+        isLoopback: start.isLoopback,
+        basePath: config['base-path'],
+        proxies,
+        recorder,
+        handle: (exchange) => requests.handle(exchange),
+        charge: (exchange) => requests.charge(exchange),
+        wake: () => send({ type: 'tools' }),
+        onFault: (error) => send({ type: 'fault', message: faultText(error) }),
+      })
+
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
     basePath: config['base-path'],
     quota: new QuotaCounters(start.quota),
     addresses: new AddressCounters(start.addresses),
-    proxies: new TrustedProxies(config['trusted-proxy']),
+    proxies,
     anonymousQuota: config['anonymous-quota'],
     anonymousAccess: start.anonymousAccess,
     explorerQuota: config['explorer-quota'],
@@ -81,6 +117,7 @@ const requests = new RequestPath(
     long,
     stream: { operation: STREAM, listeners, connections },
     site,
+    ...(tools !== null && { tools }),
     ...(config.edr === 'on' && { edr: { publicUrl: config['public-url'] } }),
     clock,
     onWarning: (message) => send({ type: 'warning', message }),
@@ -125,28 +162,10 @@ function serve(held: readonly string[]): void {
 for (const snapshot of start.snapshots) views.add(finish(opened(snapshot)))
 serve(start.snapshots.map(({ id }) => id))
 
-const access =
-  start.accessLog === null
-    ? null
-    : new AccessLog({
-        ...start.accessLog,
-        worker: start.thread,
-        clock,
-        // Copied: once a thread has detached a buffer, V8 checks each store, which makes long pages slower.
-        hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
-        onDropped: (count) => figures.count('dropped_lines', count),
-      })
-const lines: Lines | null = access && {
-  log: access,
-  routes,
-  operations: [...ROUTED.map(({ name }) => name), ...OTHER_ROUTES],
-  keyId: (row) => ring.id(row),
-}
-
 const engine = loadEngine(config.engine).create((exchange) => requests.handle(exchange), {
   connections,
   serving: heartbeat.serving,
-  recorder: new RequestRecorder(counts, routes.length, lines),
+  recorder,
   onProgress: () => heartbeat.advance(),
   onNotBuffered: () => figures.count('not_held', 1),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
@@ -177,6 +196,9 @@ main.on('message', (message: ToWorker) => {
       break
     case 'long':
       long.connect(message.port)
+      break
+    case 'tools':
+      tools?.connect(message.port)
       break
     case 'collect':
       collectSoon()

@@ -45,6 +45,8 @@ export interface WorkersOptions {
   /** Called with each worker before it serves. */
   onReady: (worker: Worker) => void
   onReplaced: () => void
+  /** Called for the first message to a tool, and perhaps again. */
+  onTools: () => void
   /** Called with what hangs and where. The process has to end: a thread with an open engine cannot. */
   onStalled: (what: string) => void
 }
@@ -242,6 +244,9 @@ export class Workers {
         break
       case 'refused':
         answered(member, new SnapshotError(message.message))
+        break
+      case 'tools':
+        this.#options.onTools()
         break
       case 'warning':
         this.#options.log(`worker ${member.thread}: ${message.message}`, 'warning')

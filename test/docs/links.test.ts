@@ -110,7 +110,7 @@ const OPTIONS = new Set([
 /** Options of npm, node, git, LibreOffice, R, docker, kubectl and systemctl, and of our benches and tests. */
 const OTHER_OPTIONS = new Set(
   `import convert-to infilter omit no-save ignore-scripts test single-threaded-gc trace-gc perf-basic-prof
-  cpu-prof limit include-children build pack breaking`.split(/\s+/),
+  cpu-prof limit include-children build pack breaking transport header`.split(/\s+/),
 )
 const INSTALLERS_OPTIONS = new Set(
   `ulimit prefix now file tag read-only cap-drop security-opt volume publish from-file from-literal

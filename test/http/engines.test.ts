@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import { after, before, describe, it, mock } from 'node:test'
 import { request, type RawClient } from './raw_client.ts'
-import { connectionsFor, ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
+import { connectionsFor, ENGINES, HUGE_LENGTH, missing, MOST_BODY, pathServer } from './server_for_tests.ts'
 
 /** What the paths of the handler below answer other than 200. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
@@ -42,6 +42,39 @@ for (const kind of ENGINES) {
       assert.ok(Math.abs(Date.parse(answer.headers.get('date')?.[0] ?? '') - Date.now()) < 5_000)
       assert.equal(answer.body, 'at /a/%41')
       await assertInStep(client)
+    })
+
+    it('reads a body in pieces, with a length and in chunks, and drops what is longer than it may be', async () => {
+      const pieces = fc.array(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme-ascii' }), {
+        maxLength: 5,
+      })
+      await fc.assert(
+        fc.asyncProperty(pieces, fc.boolean(), async (texts, isChunked) => {
+          const body = texts.join('')
+          const client = open()
+          const framing = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
+          client.write(`POST /body HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`)
+          for (const text of texts) {
+            await delay(1)
+            client.write(isChunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text)
+          }
+          if (isChunked) client.write('0\r\n\r\n')
+          const answer = await client.answer()
+          assert.equal(answer.body, body.length > MOST_BODY ? 'too long' : body)
+          const isBody = isChunked || body.length > 0
+          assert.deepEqual(answer.headers.get('connection'), isBody ? ['close'] : undefined)
+        }),
+        { numRuns: 30 },
+      )
+      const client = open()
+      client.write(`POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n`)
+      for (let sent = 0; sent < 1_000_000; sent += 50_000) client.write(Buffer.alloc(50_000, 'x'))
+      assert.equal((await client.answer()).body, 'too long')
+      const gone = open()
+      gone.write('POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc')
+      gone.socket.end()
+      await gone.closed()
+      assert.deepEqual(server.thrown, [])
     })
 
     it('hands over method, raw query, first and all header values, and address', async () => {

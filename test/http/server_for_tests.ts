@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, type TestContext } from 'node:test'
 import { Connections } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
-import { NOT_RECORDED } from '../../src/http/exchange.ts'
+import { NO_EVENTS, NOT_RECORDED } from '../../src/http/exchange.ts'
 import type { Engine, EngineKind, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
 import { rounds } from '../rounds.ts'
 import { RawClient } from './raw_client.ts'
@@ -36,6 +36,8 @@ export const surroundingsOf = (some: Partial<Surroundings> = {}): Surroundings =
 
 export const TEXT_HEAD = '200 OK\r\nContent-Type: text/plain\r\nX-Served-By: test'
 const BIG_LENGTH = 200_000
+/** Bytes that `/body` takes. */
+export const MOST_BODY = 1000
 /** More than the kernel's buffers of a connection hold. */
 export const HUGE_LENGTH = 8_000_000
 /** The headers that `/headed` is answered with, so that answers without a body weigh something. */
@@ -132,6 +134,10 @@ function handlerOfPaths(): (exchange: Exchange) => void {
       body.fill(`<${exchange.query}>`)
       exchange.send(TEXT_HEAD, body)
       body.fill('!')
+    } else if (path === '/body') {
+      const reply = exchange.laterWithBody(MOST_BODY, NO_EVENTS, (body) =>
+        reply.send(TEXT_HEAD, body ?? Buffer.from('too long')),
+      )
     } else if (path === '/headed') {
       exchange.send(TEXT_HEAD + MANY_HEADERS, Buffer.from('at /headed'))
     } else if (path === '/stays') {

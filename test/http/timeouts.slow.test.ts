@@ -16,6 +16,7 @@ describe('a connection that does nothing', { concurrency: true }, () => {
     for (const [name, sent, answered] of [
       ['that sends nothing', '', false],
       ['that sends half a head', 'GET / HTTP/1.1\r\nHost: a\r\n', false],
+      ['that stops within a body', 'POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc', false],
       ['that is idle after an answer', request('GET /'), true],
     ] as const) {
       it(`${name} is closed by ${kind} within ${LIMIT_MS / 1000} s, and not at once`, { skip }, async (t) => {
@@ -29,6 +30,15 @@ describe('a connection that does nothing', { concurrency: true }, () => {
         assert.ok(performance.now() - start > (LEAST_IDLE_S - 1) * 1000)
       })
     }
+
+    it(`that sends a body by the byte is cut by ${kind}`, { skip }, async (t) => {
+      const client = (await pathServer(kind).until(t)).open()
+      client.write('POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 999\r\n\r\n')
+      const drip = setInterval(() => client.socket.write('x', () => {}), 500)
+      t.after(() => clearInterval(drip))
+      await client.closed(LIMIT_MS)
+      assert.equal(client.received.toString('latin1').includes(' 200 '), false)
+    })
 
     it(
       `that does not read its answer is given up by ${kind} within ${stallLimitMs / 1000} s`,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sourceKey, buildGroups } from '../../src/index/groups.ts'
+import { sourceKey } from '../../src/index/groups.ts'
+import { buildGroups } from '../../src/server/index-snapshot.ts'
 import type { Catalog } from '../../src/snapshot/catalog.ts'
 
 const NO_COUNTRY = 65_535

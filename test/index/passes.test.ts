@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { passIndexes } from '../../src/index/groups.ts'
+import { passIndexes } from '../../src/server/index-snapshot.ts'
 import { Passes, type PassGroup } from '../../src/index/passes.ts'
 import { finish } from '../../src/system/steps.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'

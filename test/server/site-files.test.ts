@@ -16,6 +16,8 @@ function site(): Map<string, { head: string; text: string }> {
     'map-style': null,
     'public-url': null,
     'embed-from': [],
+    edr: 'on' as const,
+    mcp: 'on' as const,
     title: null,
     logo: null,
     accent: null,
@@ -40,6 +42,11 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
   const built = builtSite({ base_path: '/v3' })
   for (const { href } of targets) assert.ok(served.has(href) || built.some(({ path }) => path === href), href)
+})
+
+test('Language models are told of the tools and of EDR.', () => {
+  const { text } = site().get('/llms.txt')!
+  assert.match(text, /\]\(\/mcp\): Model Context Protocol.*\n- \[OGC API - EDR\]\(\/edr\)/)
 })
 
 test('Where no process makes the pages, nothing is waited for.', async () => {

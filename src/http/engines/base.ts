@@ -1,7 +1,8 @@
 /** What both engines share: a request up to its answer, now or later, and when a port may be closed. */
 // Not the global, which is a getter.
 import { performance } from 'node:perf_hooks'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { inUrl } from '../../system/text.ts'
 import { FAULT, GONE, headText, KEPT, NO_KEY, NO_ROUTE, NOT_RECORDED, statusOf } from '../exchange.ts'
 import type {
   Answered,
@@ -38,6 +39,11 @@ export function lastAnswer(
   return body === null ? Buffer.from(lines) : Buffer.concat([Buffer.from(`${lines}\r\n`), body])
 }
 
+/** The main thread has found the address free (`port.ts`), so this is of a moment. */
+export function listenFault(host: string, port: number, reason: string): Error {
+  return new Error(`cannot listen on ${inUrl(host)}:${port}: ${reason}`)
+}
+
 /** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 
@@ -65,7 +71,7 @@ export abstract class BaseEngine implements Engine {
     let began: number
     do {
       began = performance.now()
-      await setImmediate()
+      await nextTurn()
     } while (performance.now() - began >= SHORT_TURN_MS && began < patience)
     this.closePort()
   }
@@ -77,7 +83,7 @@ export abstract class BaseEngine implements Engine {
     let before = this.exchange.arrived
     // A turn of the loop before each look reads what has come to its sockets.
     for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end;) {
-      await setTimeout(QUIET_INTERVAL_MS)
+      await sleep(QUIET_INTERVAL_MS)
       const { arrived, unfinished } = this.exchange
       quiet = arrived === before && unfinished === 0 ? quiet + 1 : 0
       before = arrived
@@ -92,6 +98,10 @@ const CLOSING_PATIENCE_MS = 1000
 const QUIET_INTERVAL_MS = 10
 /** Looks in a row that see nothing new: a client's first bytes have come by then. */
 const QUIET_LOOKS = 5
+
+/** A client may take so long for the body of its request, as for its head. */
+const BODY_MS = 10_000
+const NOTHING = new Uint8Array(0)
 
 export abstract class BaseExchange<Request, Response> implements Answered {
   method = ''
@@ -203,6 +213,40 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#state = 'answered'
     return reply
   }
+
+  laterWithBody(
+    most: number,
+    events: LaterEvents,
+    onBody: (body: Uint8Array<ArrayBuffer> | null) => void,
+  ): LaterReply {
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    const reply = this.later({
+      ...events,
+      onGone: () => {
+        clearTimeout(late)
+        events.onGone()
+      },
+    })
+    const late = setTimeout(() => {
+      reply.cut()
+      events.onGone()
+    }, BODY_MS)
+    const take = (piece: Uint8Array, isLast: boolean): void => {
+      if (reply.isOver) return
+      bytes += piece.length
+      if (bytes <= most) pieces.push(piece)
+      if (!isLast) return
+      clearTimeout(late)
+      onBody(bytes > most ? null : new Uint8Array(Buffer.concat(pieces)))
+    }
+    if (this.cameWithBody) this.readBody(take)
+    else setImmediate(take, NOTHING, true)
+    return reply
+  }
+
+  /** Gives a body on, piece by piece; the bytes of a piece never change. */
+  protected abstract readBody(onPiece: (bytes: Uint8Array, isLast: boolean) => void): void
 
   /** Sends `head`, and a body of which `bytes` go out. */
   protected abstract reply(body: Uint8Array | null, lasting: boolean): void

@@ -1,7 +1,9 @@
 /** The engine on node:http, for platforms without a native binary: about 40 % as many answers a second. */
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { unmapped } from '../../access/ip-address.ts'
 import {
   BAD_HOST,
@@ -21,9 +23,7 @@ import {
   type Refusal,
   type Surroundings,
 } from '../exchange.ts'
-import { ListenError } from '../port.ts'
-import { unreadBytes } from './unread-bytes.ts'
-import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, listenFault } from './base.ts'
 
 /** For silent, slow, idle or stalled connections, as in the other engine. */
 const TIMEOUT_MS = 10_000
@@ -33,6 +33,7 @@ const TIMEOUT_CHECK_MS = 1_000
 const WAITING_REQUESTS = 256
 /** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024
+const NOTHING = new Uint8Array(0)
 
 /** Whether threads share a port (`reusePort`: Node 22.12 and 23.1), on which the kernel spreads clients. */
 export const SHARES_PORT = process.platform === 'linux' && hasReusePort(process.versions.node)
@@ -113,7 +114,8 @@ export class NodeEngine extends BaseEngine {
     try {
       await once(this.#server.listen(options), 'listening')
     } catch (error) {
-      throw new ListenError(host, port, error as Error)
+      const { code, message } = error as NodeJS.ErrnoException
+      throw listenFault(host, port, code ?? message)
     }
     return (this.#server.address() as AddressInfo).port
   }
@@ -172,6 +174,11 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
     response.end(body === null || lasting ? body : Buffer.from(body))
   }
 
+  protected readBody(onPiece: (bytes: Uint8Array, isLast: boolean) => void): void {
+    this.request.on('data', (piece: Buffer) => onPiece(piece, false))
+    this.request.once('end', () => onPiece(NOTHING, true))
+  }
+
   protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply {
     return new NodeLaterReply(this, response, events)
   }
@@ -212,9 +219,11 @@ function writeHead(
 class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   /** In the kernel at the last look. */
   #unread = Infinity
+  readonly #cameWithBody: boolean
 
   constructor(exchange: NodeExchange, response: ServerResponse, events: LaterEvents) {
     super(exchange, response, events)
+    this.#cameWithBody = exchange.cameWithBody
     // A client that is silent while it waits for its answer is not at fault.
     response.socket?.setTimeout(0)
     response.once('close', () => this.gone())
@@ -223,7 +232,7 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
 
   protected sendHead(head: string | Uint8Array, length: number | null, isNoContent: boolean): void {
     const isStream = length === null && !this.isHead && !isNoContent
-    writeHead(this.response, head, length, isStream || this.exchange.isDraining)
+    writeHead(this.response, head, length, isStream || this.#cameWithBody || this.exchange.isDraining)
     if (!isStream) this.response.socket?.setTimeout(TIMEOUT_MS)
     if (this.isHead || isNoContent) this.response.end()
   }
@@ -249,4 +258,46 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   protected destroy(): void {
     this.response.destroy()
   }
+}
+
+/** Many connections are looked at in one turn: they share a reading. */
+const SAME_LOOK_MS = 100
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
+const HEX_DIGITS = 8
+
+let read = { at: -Infinity, text: '' }
+
+function tables(): string {
+  const at = performance.now()
+  if (at - read.at > SAME_LOOK_MS) read = { at, text: TABLES.map(textOf).join('') }
+  return read.text
+}
+
+/** '' where the system has no such file. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * Bytes that were sent to a client and not acknowledged (Linux, `man 5 proc`), or null if it is unknown.
+ */
+function unreadBytes({ localAddress, localPort, remoteAddress, remotePort }: Socket): number | null {
+  if (localAddress === undefined || remoteAddress === undefined) return null
+  const row = ` ${placeOf(localAddress, localPort!)} ${placeOf(remoteAddress, remotePort!)} `
+  const text = tables()
+  const at = text.indexOf(row)
+  if (at === -1) return null
+  // The state comes first, two digits.
+  const queue = at + row.length + 3
+  return Number.parseInt(text.slice(queue, queue + HEX_DIGITS), 16)
+}
+
+/** Words of four bytes in the order of the processor, which is little-endian, then the port. */
+function placeOf(address: string, port: number): string {
+  const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
+  return `${bytes.swap32().toString('hex')}:${port.toString(16).padStart(4, '0')}`.toUpperCase()
 }

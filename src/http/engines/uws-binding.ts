@@ -24,6 +24,8 @@ export interface UwsResponse {
   getWriteOffset(): number
   onWritable(handler: (offset: number) => boolean): unknown
   onAborted(handler: () => void): unknown
+  /** The body piece by piece; the buffer is gone when `handler` returns. */
+  onData(handler: (piece: ArrayBuffer, isLast: boolean) => void): unknown
   /** IPv4 dotted; IPv6 in full, eight groups of four digits. */
   getRemoteAddressAsText(): ArrayBuffer
   /** Reads nothing further of the connection. */

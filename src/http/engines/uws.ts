@@ -13,8 +13,7 @@ import {
   type Retried,
   type Surroundings,
 } from '../exchange.ts'
-import { ListenError } from '../port.ts'
-import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, withClosing } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, listenFault, withClosing } from './base.ts'
 import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 
 /**
@@ -54,8 +53,8 @@ export class UwsEngine extends BaseEngine {
   listen(host: string, port: number): Promise<number> {
     this.#app!.listen(host, port, (token) => (this.#token = token === false ? null : token))
     if (this.#token !== null) return Promise.resolve(this.#binding.us_socket_local_port(this.#token))
-    const message = 'the address is in use, not of this machine, or not permitted'
-    return Promise.reject(new ListenError(host, port, { name: '', message }))
+    const reason = 'the address is in use, not of this machine, or not permitted'
+    return Promise.reject(listenFault(host, port, reason))
   }
 
   protected closePort(): void {
@@ -196,6 +195,10 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       reply.write(lasting ? rest : new Uint8Array(rest))
       reply.end()
     }
+  }
+
+  protected readBody(onPiece: (bytes: Uint8Array, isLast: boolean) => void): void {
+    this.response!.onData((piece, isLast) => onPiece(new Uint8Array(piece.slice(0)), isLast))
   }
 
   /** `held`: bytes that count as buffered until the reply is out. Null where they are too many: it is cut. */
