@@ -4,6 +4,7 @@ import type { Signals, Stops } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
 import { isMadeUp } from '../builder/build-base.ts'
+import { buildSupply, type Supply } from '../server/supply.ts'
 import { endChildren, runBuild } from '../server/build-child.ts'
 import { Schedule, type ScheduleState } from '../server/build-schedule.ts'
 import { type ConfigOf, UsageError } from '../server/setting.ts'
@@ -11,7 +12,6 @@ import { RUN_SETTINGS } from './build-settings.ts'
 import { isAddress } from '../access/keys-object.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
 import { openSources } from './build.ts'
-import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -20,7 +20,6 @@ import { OTHER_FOLDER, otherSources } from './other-sources.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { findFreePort } from '../http/port.ts'
 import { API_ADDRESS } from '../server/serve-settings.ts'
-import type { ServeHooks } from './serve.ts'
 import { clock, isTerminal, logSettings, note, print, random } from './surroundings.ts'
 
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
@@ -45,7 +44,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   await findFreePort(config.host, config.port, API_ADDRESS)
   makeDataFolder(config.data)
   if (config.from !== null) {
-    await serveWithKey(config, stops, signals, {})
+    await serveWithKey(config, stops, signals)
     return
   }
   const others = configuration && otherSources(config.snapshots, configuration.sources)
@@ -85,14 +84,11 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   await Promise.all([isDemo ? null : firstBuild, import('./serve.ts')])
   if (stops.signal.aborted) return
   try {
-    await serveWithKey(config, stops, signals, {
-      moreStatus: () =>
-        schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
-      builds: () => schedule?.state ?? null,
-      refreshEvery: config.every,
-      servesDemo,
-      firstBuild,
-    })
+    const { snapshots, every, 'build-timeout': limit } = config
+    const demo = servesDemo ? 'expected' : 'refused'
+    const state = (): ScheduleState | null => schedule?.state ?? null
+    const supply = buildSupply(snapshots, { every, limit, demo, first: firstBuild, state })
+    await serveWithKey(config, stops, signals, supply)
   } finally {
     schedule?.stop()
     ending.abort()
@@ -119,19 +115,15 @@ async function serveWithKey(
   config: RunConfig,
   stops: Stops,
   signals: Signals,
-  hooks: Omit<ServeHooks, 'onListening'>,
+  supply?: Supply,
 ): Promise<void> {
-  const isDemo = hooks.servesDemo === true && config.from === null
-  const key = firstKey(config.keys, isDemo ? 'demo' : 'operator')
+  const key = firstKey(config.keys, supply?.demo === 'expected' ? 'demo' : 'operator')
   let isShown = false
   const { serveUntilStopped } = await import('./serve.ts')
   try {
-    await serveUntilStopped(config, stops, signals, {
-      ...hooks,
-      onListening: (address, anonymousAccess) => {
-        isShown = true
-        greet(address, key, config.keys, anonymousAccess)
-      },
+    await serveUntilStopped(config, stops, signals, supply, (address, anonymousAccess) => {
+      isShown = true
+      greet(address, key, config.keys, anonymousAccess)
     })
   } finally {
     if (key !== null && !isShown) print(keyText(key, config.keys))
@@ -235,15 +227,4 @@ function greet(
       `keys are in ${file}: "groundswell keys issue --owner NAME --keys ${file}" issues one more, "keys rotate ID" replaces a lost one`,
     )
   if (isSeen) print(`  curl -H 'Authorization: Bearer ${issued.key}' '${address}/buoys?per_page=3'`)
-}
-
-function buildStatus(state: ScheduleState, limit: number): object {
-  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
-  return {
-    ...state,
-    next_at: text(state.next_at),
-    running_since: text(state.running_since),
-    last_at: text(state.last_at),
-    limit_seconds: limit,
-  }
 }

@@ -2,12 +2,11 @@
 import { ServerFailure, type Signals, type Stops } from './signals.ts'
 import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
-import type { Surroundings } from '../server/worker-settings.ts'
+import { fixedSupply, folderSupply, mirrorSupply, type Supply } from '../server/supply.ts'
 import { API_ADDRESS, SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
 import { type ConfigOf, last, orNull, setting, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { keptSnapshot, type Wanted } from '../snapshot/retained.ts'
-import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { StoreError } from '../snapshot/store/store.ts'
 import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/faults.ts'
@@ -57,33 +56,29 @@ const serve = command({
 })
 export const COMMANDS = { serve }
 
-/** The kept snapshot that `--as-of` names. @throws BuildError, UsageError */
-function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALONE_SETTINGS>): ServeHooks {
-  if (wanted === null) return {}
+/** The kept snapshot that `--as-of` names, if it does. @throws BuildError, UsageError */
+function fixedBy(config: ConfigOf<typeof SERVE_ALONE_SETTINGS>): Supply | undefined {
+  const { 'as-of': wanted, from, snapshots } = config
+  if (wanted === null) return undefined
   if (from !== null)
     throw new UsageError('--as-of serves a snapshot that the folder keeps: it cannot be used with --from')
   const fixed = keptSnapshot(snapshots, wanted)
   note(`--as-of: only the kept snapshot ${fixed.id} is served, later ones are ignored`)
-  return { fixed }
+  return fixedSupply(snapshots, fixed)
 }
 
-/** A command's view of the server that it starts. */
-export interface ServeHooks extends Pick<
-  Surroundings,
-  'moreStatus' | 'builds' | 'refreshEvery' | 'fixed' | 'servesDemo' | 'firstBuild'
-> {
-  /** Called with the URL of the API, and who may look at the pages without a key. */
-  onListening?: (address: string, anonymousAccess: AnonymousAccess) => void
-}
-
-/** @throws ServerFailure, after it has drained what still works. */
+/**
+ * Serves from `supply`, else from the folder, which `--from` has a mirror fill. `onListening` is called with
+ * the URL of the API, and who may look at the pages without a key.
+ * @throws ServerFailure, after it has drained what still works
+ */
 export async function serveUntilStopped(
   config: ServeConfig,
   stops: Stops,
   signals: Signals,
-  { onListening = () => {}, moreStatus = () => ({}), ...hooks }: ServeHooks = {},
+  supply?: Supply,
+  onListening: (address: string, anonymousAccess: AnonymousAccess) => void = () => {},
 ): Promise<void> {
-  const mirror = await openMirror(config)
   const starting = startServer(config, {
     log: note,
     logFormat: logSettings.format,
@@ -92,9 +87,7 @@ export async function serveUntilStopped(
     clock,
     random,
     environment,
-    ...hooks,
-    moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
-    mirror,
+    supply: supply ?? (await openSupply(config)),
     signal: stops.signal,
   })
   // A server that does not serve yet ends at once by itself.
@@ -130,16 +123,16 @@ export async function serveUntilStopped(
 }
 
 /**
- * Opens a mirror; null without `--from`. The client of stores is loaded only where it is needed.
+ * The client of stores is loaded only where a mirror needs it.
  * @throws UsageError for an address that cannot be one, BuildError for a folder that cannot be a mirror
  */
-async function openMirror(config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots'>): Promise<Mirror | null> {
-  if (config.from === null) return null
+async function openSupply({ from, poll, snapshots: dir }: ServeConfig): Promise<Supply> {
+  if (from === null) return folderSupply(dir)
   const { openReadable } = await import('../snapshot/store/store-address.ts')
   const { Mirror } = await import('../snapshot/mirror/mirror.ts')
   try {
-    const source = openReadable(config.from, { environment, random, limits: { attempts: STORE_ATTEMPTS } })
-    return new Mirror({ source, dir: config.snapshots, poll: config.poll, clock, random, log: note })
+    const source = openReadable(from, { environment, random, limits: { attempts: STORE_ATTEMPTS } })
+    return mirrorSupply(dir, new Mirror({ source, dir, poll, clock, random, log: note }))
   } catch (error) {
     if (error instanceof StoreError) throw new UsageError(`--from: ${error.message}`, { cause: error })
     throw error

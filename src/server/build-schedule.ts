@@ -125,3 +125,15 @@ export class Schedule {
     if (!this.#stopped) this.#plan(clock())
   }
 }
+
+/** The member `build` of `/status`. @param limit seconds that a build may take */
+export function buildStatus(state: ScheduleState, limit: number): object {
+  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
+  return {
+    ...state,
+    next_at: text(state.next_at),
+    running_since: text(state.running_since),
+    last_at: text(state.last_at),
+    limit_seconds: limit,
+  }
+}

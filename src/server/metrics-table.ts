@@ -215,7 +215,7 @@ const BUILDS: readonly Metric[] = [
   metric(
     'groundswell_builds_total{outcome}',
     'Builds that this process has started, by outcome, without `serve`',
-    ({ builds }) =>
+    ({ supply: { builds } }) =>
       builds && [
         ['succeeded', builds.built],
         ['failed', builds.failed],
@@ -224,7 +224,7 @@ const BUILDS: readonly Metric[] = [
   metric(
     'groundswell_builds_failed_in_row',
     'Builds that have failed since the last one that succeeded',
-    ({ builds }) => builds && builds.failures_in_row,
+    ({ supply: { builds } }) => builds && builds.failures_in_row,
   ),
   metric(
     'groundswell_build_lost_buoys',
@@ -242,7 +242,7 @@ const MIRROR: readonly Metric[] = [
   metric(
     'groundswell_mirror_up',
     'Whether the last look at the mirrored source gave a whole snapshot',
-    ({ mirror }) => mirror && mirror.isUp,
+    ({ supply }) => supply.isUp,
   ),
 ]
 

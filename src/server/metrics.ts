@@ -42,7 +42,7 @@ export type Figures = ReturnType<typeof figuresOf>
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- `Figures` is what it returns
 function figuresOf(observed: Observed) {
-  const { now, common, snapshot, reload, workers, counters, report, builds, mirror, keys, quota } = observed
+  const { now, common, snapshot, reload, workers, counters, report, supply, keys, quota } = observed
   const { snapshots, 'base-path': basePath } = common.config
   return {
     now,
@@ -57,9 +57,8 @@ function figuresOf(observed: Observed) {
     /** Times of the newest readings; −1 for none. */
     networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
     report: report(),
-    builds,
+    supply,
     isHeld: readHold(snapshots) !== null,
-    mirror,
     keys,
     quota,
   }

@@ -1,17 +1,15 @@
-/** Follows a folder, loads new parts of a manifest, and hands the snapshot on. A fault keeps the old. */
-import { watch, type FSWatcher } from 'node:fs'
+/** Loads what is new of the snapshot that a supply shows, and hands it on. A fault keeps the old one. */
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { Loader, type LoaderOptions } from './load.ts'
 import { listKept } from '../snapshot/retained.ts'
 import { memoryLimit, refuseOverLimit, leastThreadBytes } from '../snapshot/catalog-summary.ts'
-import { readManifest, type LoadedParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { LoadedParts, PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { LogLine } from '../system/log.ts'
+import { accepts, type Supply } from './supply.ts'
 
-/** Time between two polls of the folder. A watch on it usually notices sooner. */
-const POLL_INTERVAL_MS = 1000
 /** The pause after a first refusal, doubled after each further one: parts may arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 600_000
@@ -38,9 +36,7 @@ export interface ReloadState {
 }
 
 export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
-  /** The snapshot to serve, whatever the folder publishes. */
-  fixed?: PublishedManifest | null
-  servesDemo?: boolean
+  supply: Supply
   /** Snapshots for clients that pin them, the current one included. */
   hold?: number
   /** Bytes that the held snapshots and a new one may take together; 0 for what the machine has. */
@@ -49,8 +45,6 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   threads: number
   /** Called with each manifest that is another one than the served. */
   onSeen?: (manifest: Manifest) => void
-  /** Called with the id of a snapshot each time that it is refused. */
-  onRefused?: (id: string) => void
   clock: () => number
   log: LogLine
   /**
@@ -89,11 +83,10 @@ export class Reloader {
   #refused: { mark: string; retryAt: number; wait: number } | null = null
   #running: Promise<void> | null = null
   #again = false
-  #watcher: FSWatcher | null = null
-  #timer: NodeJS.Timeout | null = null
+  #isFollowing = false
   readonly #loader: Loader
   #collection: NodeJS.Timeout | null = null
-  #isStopping = false
+  readonly #stopping = new AbortController()
   #hasLookedBack = false
 
   constructor(options: ReloaderOptions) {
@@ -110,27 +103,21 @@ export class Reloader {
   }
 
   start(): void {
-    if (this.#options.fixed) return
-    if (this.#timer !== null) return
-    this.#timer = setInterval(() => void this.poll(), POLL_INTERVAL_MS)
-    try {
-      // Some file systems cannot be watched. Polling is enough then.
-      this.#watcher = watch(this.#options.dir, (_event, file) => {
-        if (file === MANIFEST_FILE) void this.poll()
-      })
-      this.#watcher.on('error', () => this.#watcher?.close())
-    } catch {
-      this.#watcher = null
-    }
+    const { supply } = this.#options
+    if (this.#isFollowing || supply.follow === undefined) return
+    this.#isFollowing = true
+    supply.follow((again) => void this.poll(again), this.#stopping.signal)
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   /** Gives up the load. */
   stop(): void {
-    this.#isStopping = true
+    this.#stopping.abort()
     this.#loader.end()
     if (this.#collection !== null) clearTimeout(this.#collection)
-    this.#watcher?.close()
-    if (this.#timer !== null) clearInterval(this.#timer)
   }
 
   /** With `force`, also tries a snapshot that was refused before. Never rejects. */
@@ -157,10 +144,10 @@ export class Reloader {
   }
 
   async #pollOnce(): Promise<void> {
-    const { dir, clock, log } = this.#options
+    const { supply, clock, log } = this.#options
     let seen = ''
     try {
-      const manifest = this.#options.fixed ?? (await readManifest(dir))
+      const manifest = await supply.look()
       if (manifest === null) {
         if (this.snapshot === null) return
         throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
@@ -169,7 +156,7 @@ export class Reloader {
         this.#refused = null
         this.state.error = null
         // The first snapshot is served before.
-        if (this.#timer !== null && !this.#hasLookedBack) await this.#lookBack()
+        if (this.#isFollowing && !this.#hasLookedBack) await this.#lookBack()
         return
       }
       seen = manifest.id
@@ -210,11 +197,10 @@ export class Reloader {
    */
   async #lookBack(): Promise<void> {
     this.#hasLookedBack = true
-    const { dir, hold = 1, threads, maxMemory, servesDemo, log } = this.#options
+    const { dir, hold = 1, threads, maxMemory, supply, log } = this.#options
     const ids = new Set(this.#held.map(({ id }) => id))
     const earlier = listKept(dir).flatMap(({ id, manifest, waiting, builtAt }): PublishedManifest[] => {
-      const isWanted =
-        manifest !== null && !waiting && !ids.has(id) && (servesDemo !== false || !manifest.demo)
+      const isWanted = manifest !== null && !waiting && !ids.has(id) && accepts(supply, manifest)
       return isWanted ? [{ ...manifest, publishedAt: Math.floor(builtAt) }] : []
     })
     const limit = memoryLimit(maxMemory)
@@ -254,7 +240,7 @@ export class Reloader {
 
   /** `id` is empty where the manifest cannot be read. */
   #refuse(id: string, message: string): void {
-    const { dir, clock, log } = this.#options
+    const { dir, supply, clock, log } = this.#options
     const mark = id === '' ? message : id
     const isSame = this.#refused?.mark === mark
     if (id === '' && isSame) return
@@ -264,17 +250,17 @@ export class Reloader {
     this.state.at = clock()
     this.state.error = message
     this.state.refused++
-    if (id !== '') this.#options.onRefused?.(id)
+    if (id !== '') supply.refused(id)
     if (!isNews) return
     const stays = this.snapshot === null ? '' : `; snapshot ${this.snapshot.id} keeps serving`
     log(`the snapshot in ${dir} was refused: ${message}${stays}`, 'warning')
   }
 
   async #load(published: PublishedManifest): Promise<IndexedSnapshot> {
-    const { dir } = this.#options
+    const { supply } = this.#options
     let manifest = published
     for (let attempt = 1; ; attempt++) {
-      if (manifest.demo === true && this.#options.servesDemo === false) {
+      if (!accepts(supply, manifest)) {
         throw new SnapshotError(
           `snapshot ${manifest.id} is a demo with made-up data; this server has other sources`,
         )
@@ -287,7 +273,7 @@ export class Reloader {
         return loaded
       } catch (error) {
         if (this.#isStopping) throw error
-        const now = this.#options.fixed ?? (await readManifest(dir))
+        const now = await supply.look()
         if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
         manifest = now
       }

@@ -1,4 +1,5 @@
 /** The main thread: follows snapshots and keys, looks after workers, answers the operator, serves nothing. */
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AddressCounters } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
@@ -18,7 +19,6 @@ import { Counters } from '../http/counters.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
 import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
@@ -31,6 +31,7 @@ import { LongThread, ToolThread } from './side-threads.ts'
 import { METRICS } from './metrics-table.ts'
 import { metricsText, reportOf } from './metrics.ts'
 import { notReady, statusOf, type Observed } from './status.ts'
+import { accepts, folderSupply, type Supply } from './supply.ts'
 import { Workers } from './workers.ts'
 
 /** A probe for readiness this recently still watches; those of Kubernetes come every ten seconds. */
@@ -42,11 +43,6 @@ const LAST_ANSWERS_MS = 500
 const POLL_INTERVAL_MS = 20
 /** Polls in a row that find no connection: clients that still ask open the next one sooner. */
 const EMPTY_POLLS = 5
-
-/** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
-const PATIENCE_MS = 10_000
-/** 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The server was no longer wanted before it served. */
 export class StoppedEarly extends Error {
@@ -62,10 +58,11 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   if (engine.warning !== null) surroundings.log(engine.warning, 'warning')
   for (const { found, advice } of settingsWarnings(config)) surroundings.log(`${found}; ${advice}`, 'warning')
   const store = config['quota-store']
-  const { random = () => 0.5 } = surroundings
+  const { random = () => 0.5, supply = folderSupply(config.snapshots) } = surroundings
   const server = new RunningServer(
     config,
-    { isDemo: await isDemo(config, surroundings), ...surroundings },
+    surroundings,
+    { supply, isDemo: await isDemo(supply) },
     engine,
     store === null ? null : await redisCounts(store, random),
   )
@@ -74,10 +71,9 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
 }
 
 /** Whether the snapshot to load is a demo, or will be. One that cannot be read is reported later. */
-async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
-  if (servesDemo === false) return false
-  const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
-  return manifest === null ? servesDemo === true : manifest.demo === true
+async function isDemo(supply: Supply): Promise<boolean> {
+  const manifest = await supply.look().catch(() => null)
+  return manifest === null ? supply.demo === 'expected' : manifest.demo === true && accepts(supply, manifest)
 }
 
 export class RunningServer {
@@ -87,6 +83,7 @@ export class RunningServer {
   readonly failed: Promise<string>
   readonly #config: ServeConfig
   readonly #surroundings: Surroundings
+  readonly #supply: Supply
   readonly #engine: EngineChoice
   readonly #count: number
   readonly #keys: KeyService
@@ -121,6 +118,7 @@ export class RunningServer {
   constructor(
     config: ServeConfig,
     surroundings: Surroundings,
+    { supply, isDemo }: { readonly supply: Supply; readonly isDemo: boolean },
     engine: EngineChoice,
     redis: SharedCounts | null,
   ) {
@@ -130,6 +128,7 @@ export class RunningServer {
     this.basePath = config['base-path']
     this.#config = config
     this.#surroundings = surroundings
+    this.#supply = supply
     this.#engine = engine
     this.#count = count
     const quota = QuotaCounters.allocate()
@@ -138,7 +137,8 @@ export class RunningServer {
     const isRequired = config['quota-store-required']
     this.#quotas = redis && new QuotaExchange({ redis, counters, isRequired, log, clock })
     this.#lacksPages = arePagesMade()
-    const common = commonStart(config, surroundings, count, quota)
+    const { refreshEvery } = supply
+    const common = commonStart(config, surroundings, { refreshEvery, isDemo }, count, quota)
     this.#common = common
     const addresses = new AddressCounters(common.addresses)
     this.#hours = prepareHours([counters, addresses], clock)
@@ -150,10 +150,6 @@ export class RunningServer {
     this.#long = new LongThread(side)
     this.#tools = new ToolThread(side, { version, clockShift: common.clockShift })
     this.#reloader = this.#makeReloader(common)
-    if (surroundings.mirror) {
-      surroundings.mirror.onPublished = () => void this.#reloader.poll(true)
-      surroundings.mirror.onShown = (manifest) => this.#know(manifest)
-    }
     this.#report = reportOf(config.snapshots)
   }
 
@@ -190,18 +186,16 @@ export class RunningServer {
   }
 
   #makeReloader({ counters }: CommonStart): Reloader {
-    const { log, clock, fixed = null, servesDemo = true, mirror } = this.#surroundings
+    const { log, clock } = this.#surroundings
     return new Reloader({
       dir: this.#config.snapshots,
       activeWithin: this.#config['active-within'],
-      fixed,
-      servesDemo,
+      supply: this.#supply,
       hold: this.#config['hold-snapshots'],
       maxMemory: this.#config['max-memory'],
       threads: this.#count,
       counters,
       onSeen: (manifest) => this.#know(manifest),
-      onRefused: (id) => mirror?.refused(id),
       clock,
       log,
       serve: (held, changes, fresh) => this.#serve(held, changes, fresh),
@@ -231,17 +225,19 @@ export class RunningServer {
       // 2. The operator's port opens, and can be asked while the first snapshot loads.
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
-      // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
-      await orStopped(this.#surroundings.firstBuild, signal)
-      await orStopped(this.#surroundings.mirror?.start(), signal, PATIENCE_MS)
+      // 3. The first snapshot comes, is loaded and got ready.
+      await orStopped(
+        this.#supply.first((manifest) => this.#know(manifest)),
+        signal,
+      )
       signal?.throwIfAborted()
       await this.#reloader.poll()
-      if (this.#surroundings.fixed && this.#reloader.snapshot === null && signal?.aborted !== true) {
-        throw new SnapshotError(this.#reloader.state.error ?? 'the snapshot cannot be served')
-      }
       signal?.throwIfAborted()
       if (this.#reloader.snapshot === null) {
-        if (this.#surroundings.mirror) {
+        if (this.#supply.follow === undefined) {
+          throw new SnapshotError(this.#reloader.state.error ?? 'the snapshot cannot be served')
+        }
+        if (this.#supply.waits) {
           log('no snapshot to serve yet: the port opens when the mirror has fetched one')
           this.#reloader.start()
           await orStopped(this.#served, signal)
@@ -296,8 +292,7 @@ export class RunningServer {
 
   /** Looks for a snapshot now, and again at one that was refused. */
   async reload(): Promise<void> {
-    const { mirror, signal } = this.#surroundings
-    await orStopped(mirror?.look(true), signal, PATIENCE_MS)
+    await orStopped(this.#supply.fetch(), this.#surroundings.signal)
     await this.#reloader.poll(true)
   }
 
@@ -346,7 +341,7 @@ export class RunningServer {
   }
 
   #openAdminPort(): Promise<AdminPort | null> {
-    const { log, moreStatus = () => ({}) } = this.#surroundings
+    const { log } = this.#surroundings
     return openAdminPort(this.#config, log, {
       notReady: () => {
         this.#readinessAskedAt = performance.now()
@@ -356,7 +351,7 @@ export class RunningServer {
         ...statusOf(this.#observed()),
         keys: this.#keys.status(),
         ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
-        ...moreStatus(),
+        ...this.#supply.status().members,
       }),
       metrics: metricsText(METRICS, () => this.#observed()),
       reload: () => this.reload(),
@@ -367,14 +362,14 @@ export class RunningServer {
 
   #notReady(): string | null {
     const why = notReady(this.#observed())
-    const isWaiting = this.#reloader.snapshot === null && this.#surroundings.mirror && !this.#isDraining
-    return why !== null && isWaiting === true ? `${why}: waiting for the source of the mirror` : why
+    const isWaiting = this.#reloader.snapshot === null && this.#supply.waits && !this.#isDraining
+    return why !== null && isWaiting ? `${why}: waiting for the source of the mirror` : why
   }
 
   #observed(): Observed {
-    const { clock, builds = () => null, mirror } = this.#surroundings
     return {
-      now: clock(),
+      now: this.#surroundings.clock(),
+      supply: this.#supply.status(),
       snapshot: this.#reloader.snapshot,
       held: this.#reloader.held,
       reload: this.#reloader.state,
@@ -387,8 +382,6 @@ export class RunningServer {
       counters: this.#counters,
       common: this.#common,
       report: this.#report,
-      builds: builds(),
-      mirror: mirror?.figures() ?? null,
       keys: this.#keys.figures(),
       quota: this.#quotas?.figures() ?? { backend: 'memory', isUp: true },
       isDraining: this.#isDraining,
@@ -425,10 +418,10 @@ export class RunningServer {
   async #close(atOnce: boolean): Promise<boolean> {
     this.#isDraining = true
     this.#reloader.stop()
-    const mirrored = this.#surroundings.mirror?.stop()
+    const supplied = this.#supply.stop()
     const allEnded = await this.#workers.close(atOnce)
     await Promise.all([this.#long.close(), this.#tools.close()])
-    if (!atOnce) await mirrored
+    if (!atOnce) await supplied
     await this.#quotas?.close()
     if (!this.#hasClosed) {
       this.#hasClosed = true
@@ -440,20 +433,11 @@ export class RunningServer {
   }
 }
 
-/** Waits for `done` until the server is no longer wanted, and `ms` at most. */
-async function orStopped(
-  done: Promise<void> | undefined,
-  stopping?: AbortSignal,
-  ms = LONGEST_TIMER_MS,
-): Promise<void> {
+/** Waits for `done` until the server is no longer wanted. */
+async function orStopped(done: Promise<void>, stopping = new AbortController().signal): Promise<void> {
   const waiting = new AbortController()
-  const stopped = AbortSignal.any([waiting.signal, ...(stopping === undefined ? [] : [stopping])])
-  const late = sleep(ms, undefined, { signal: stopped })
-  try {
-    await Promise.race([done, late.catch(() => {})])
-  } finally {
-    waiting.abort()
-  }
+  const stopped = once(stopping, 'abort', { signal: waiting.signal }).catch(() => {})
+  await Promise.race([done, stopping.aborted ? Promise.resolve() : stopped]).finally(() => waiting.abort())
 }
 
 async function until(holds: () => boolean, ms: number): Promise<void> {

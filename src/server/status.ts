@@ -7,10 +7,9 @@ import { doubtCounts, silentSources, type ReportDocument } from '../builder/repo
 import type { Counters } from '../http/counters.ts'
 import { snapshotStatus } from '../snapshot/inspection.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
-import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
-import type { ScheduleState } from './build-schedule.ts'
 import type { KeyFigures } from './key-service.ts'
 import type { ReloadState } from './reload.ts'
+import type { SupplyStatus } from './supply.ts'
 import type { CommonStart } from './worker-settings.ts'
 
 export interface Observed {
@@ -26,9 +25,7 @@ export interface Observed {
   common: CommonStart
   /** The newest report of a build; reads the folder. */
   report: () => ReportDocument | null
-  /** Null where this process starts no builds. */
-  builds: ScheduleState | null
-  mirror: MirrorFigures | null
+  supply: SupplyStatus
   keys: KeyFigures
   /** `backend`: `memory`, or one that replicas share. */
   quota: { backend: string; isUp: boolean }

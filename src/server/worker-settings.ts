@@ -5,12 +5,10 @@ import type { AnonymousAccess } from '../http/admission.ts'
 import { Connections, connectionsWithin } from '../http/connections.ts'
 import { openFilesLimit } from '../system/open-files.ts'
 import type { Format, LogLine } from '../system/log.ts'
-import type { ScheduleState } from './build-schedule.ts'
+import type { Supply } from './supply.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
 import { RequestCounts, routeNames } from '../http/request-counts.ts'
-import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
-import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { Counters } from '../http/counters.ts'
 import { isLoopback, type ServeConfig } from './serve-settings.ts'
 import { startSite } from './site-files.ts'
@@ -26,22 +24,11 @@ export interface Surroundings {
   environment?: { readonly [name: string]: string | undefined }
   /** One Float64: seconds by which workers' clocks are ahead, so that a test can bring a new hour. */
   clockShift?: SharedArrayBuffer
-  /** Seconds between two scheduled builds; 0 where none are scheduled. */
-  refreshEvery?: number
-  moreStatus?: () => object
   logFormat?: Format
   /** Writes lines of the access log, and calls back when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
-  /** Null where this process starts no builds. */
-  builds?: () => ScheduleState | null
-  mirror?: Mirror | null
-  /** Serves this snapshot of the folder and never another one. */
-  fixed?: PublishedManifest | null
-  /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
-  servesDemo?: boolean
-  isDemo?: boolean
-  /** The build of the first snapshot: before it has ended, none is looked for. */
-  firstBuild?: Promise<void>
+  /** Without it, whatever is published in the folder. */
+  supply?: Supply
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }
@@ -55,11 +42,10 @@ export function commonStart(
   {
     log,
     clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT),
-    refreshEvery = 0,
     writeAccess,
     logFormat = 'text',
-    isDemo = false,
   }: Surroundings,
+  { refreshEvery, isDemo }: { readonly refreshEvery: number; readonly isDemo: boolean },
   workers: number,
   quota: SharedArrayBuffer,
 ): CommonStart {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'
 import { Reloader } from '../../src/server/reload.ts'
+import { folderSupply } from '../../src/server/supply.ts'
 import { preparedFolders } from './folder.ts'
 
 const { ids, copyFor } = preparedFolders()
@@ -18,6 +19,7 @@ test('A clock that jumps at every look neither spoils a reload nor moves the nex
   // A server's reloader that serves the older of two snapshots.
   const reloader = new Reloader({
     dir: at.dir,
+    supply: folderSupply(at.dir),
     maxMemory: 0,
     threads: 2,
     clock: jump,

@@ -44,7 +44,8 @@ test('Names follow the conventions: our own begin with groundswell_, counters en
 })
 
 test('Where there is no snapshot, no report and no schedule, their metrics are left out.', () => {
-  const text = exposition(METRICS, someFigures({ snapshot: null, networks: [], report: null, builds: null }))
+  const supply = { members: {}, builds: null, isUp: null }
+  const text = exposition(METRICS, someFigures({ snapshot: null, networks: [], report: null, supply }))
   assert.doesNotMatch(text, /groundswell_(snapshot_age_seconds|builds_total|input_rows)/)
   assert.match(text, /^groundswell_ready 1$/m)
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { listKept, rollback } from '../../src/snapshot/retained.ts'
 import { Reloader } from '../../src/server/reload.ts'
+import { folderSupply } from '../../src/server/supply.ts'
 import type { Changes } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { lineText } from '../../src/system/log.ts'
@@ -38,6 +39,7 @@ test('After a start the snapshots that the folder kept before are held again, bu
     const fresh: string[] = []
     const reloader = new Reloader({
       dir,
+      supply: folderSupply(dir),
       hold,
       maxMemory: 0,
       threads: 1,
@@ -87,6 +89,7 @@ test('The newest snapshots are held, fewer where memory is too small, and the lo
     let pairs: string[] = []
     const reloader = new Reloader({
       dir,
+      supply: folderSupply(dir),
       hold,
       maxMemory,
       threads: 2,

@@ -13,6 +13,7 @@ import type { IndexedSnapshot } from '../../src/dataset/view.ts'
 import { indexSnapshot } from '../../src/server/index-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { Reloader } from '../../src/server/reload.ts'
+import { folderSupply } from '../../src/server/supply.ts'
 import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../builder/everything_source.ts'
@@ -46,6 +47,7 @@ function sceneOf(
   const served: LoadedSnapshot[] = []
   const reloader = new Reloader({
     dir,
+    supply: folderSupply(dir),
     maxMemory,
     threads: 2,
     limitMs: loadLimit,

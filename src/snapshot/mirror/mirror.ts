@@ -22,11 +22,6 @@ import { disownStrayFaults, owningStrayFaults } from '../../system/faults.ts'
 import { megabytes, MirrorFolder, type Shown } from './mirror-folder.ts'
 import type { LogLine } from '../../system/log.ts'
 
-export interface MirrorFigures {
-  /** Whether the last look at the source reached it. */
-  isUp: boolean
-}
-
 /** Longest wait after failures in a row, unless `poll` is longer. */
 const LONGEST_RETRY_S = 60
 /** Longest wait that a source may ask for by `Retry-After`. */
@@ -127,8 +122,9 @@ export class Mirror {
     await this.#options.source.close()
   }
 
-  figures(): MirrorFigures {
-    return { isUp: this.#state !== 'failing' && this.#lastSuccess !== null }
+  /** Whether the last look at the source reached it. */
+  isUp(): boolean {
+    return this.#state !== 'failing' && this.#lastSuccess !== null
   }
 
   status(): object {
