@@ -185,6 +185,12 @@ export class BuildReport implements Report {
     else doubtful.add({ what: SUSPECT_TEXTS.spike, examples })
   }
 
+  /** Rows or values of a buoy that the configuration takes back. */
+  takenBack({ source, identifier }: BuoyRecord, times: number, text: string): void {
+    const examples = [`${identifier} ${text}`]
+    this.#networkOf(source).impossible.add({ what: 'taken back by "drop"', times, examples })
+  }
+
   /** Readings of a buoy that stay, but that somebody should look at. */
   suspect(network: string, identifier: string, reason: SuspectReason, readings: number): void {
     const what = SUSPECT_TEXTS[reason]

@@ -13,6 +13,7 @@ import { JOINED_SECONDS, type Spectra, spectrumOf } from '../sea/spectra.ts'
 import { HOUR, timestampText } from '../sea/time.ts'
 import { waveParameters } from '../sea/wave-parameters.ts'
 import type { MonthTable } from '../snapshot/part-kinds.ts'
+import type { TakenBack } from '../sources/source.ts'
 
 /**
  * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The
@@ -258,6 +259,40 @@ export function spikesOf(table: MonthTable): Spike[] {
     })
   }
   return spikes
+}
+
+/**
+ * What a month has without what is taken back of its buoys; `report` gets the buoy's id, how many rows, and
+ * of which time and measures.
+ */
+export function withoutTakenBack(
+  table: MonthTable,
+  ofBuoys: ReadonlyMap<number, readonly TakenBack[]>,
+  report: (buoy: number, rows: number, text: string) => void,
+): MonthTable {
+  const gone = new Set<number>()
+  const columns = { ...table.columns }
+  for (const [i, buoy] of table.buoys.entries()) {
+    const [first, end] = [table.start[i], table.start[i + 1]]
+    for (const { from, until, measures } of ofBuoys.get(buoy) ?? []) {
+      const rows = {
+        from: lowerBound(table.time, from, first, end),
+        to: lowerBound(table.time, until, first, end),
+      }
+      if (rows.from === rows.to) continue
+      if (measures === null) {
+        for (let row = rows.from; row < rows.to; row++) gone.add(row)
+      }
+      for (const name of measures ?? []) {
+        // A copy, as the table may be another's.
+        if (columns[name] === table.columns[name]) columns[name] = columns[name].slice()
+        columns[name].fill(MEASURES[name].missing, rows.from, rows.to)
+      }
+      const what = measures === null ? 'rows' : measures.join(', ')
+      report(buoy, rows.to - rows.from, `from ${timestampText(from)} until ${timestampText(until)}: ${what}`)
+    }
+  }
+  return withoutRows({ ...table, columns }, gone)
 }
 
 /** A month without some rows; a buoy without any is left out. */

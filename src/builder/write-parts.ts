@@ -14,6 +14,7 @@ import { tidesPart } from '../snapshot/make-tides.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
 import { writeAggregates } from './build-aggregates.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
+import type { TakenBack } from '../sources/source.ts'
 import type { Collector, Contribution, Spools } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
@@ -26,7 +27,7 @@ import { readPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { takeDoubts } from '../sources/reading/source-files.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
-import { countSuspect, spikesOf, withoutRows } from './quality.ts'
+import { countSuspect, spikesOf, withoutRows, withoutTakenBack } from './quality.ts'
 import { writeSpectra } from './write-spectra.ts'
 
 export interface Written {
@@ -153,6 +154,7 @@ async function writeMonths(
       .filter(({ source }) => source.terms?.dropsSpikes === true)
       .flatMap(({ networks }) => [...networks.keys()]),
   )
+  const takenBack = takenBackOf(input.contributions(), mentioned)
   const months = new Map<number, PartEntry[]>()
   for (const entry of previous?.manifest.parts ?? []) {
     if (hasRows(entry)) entryOf(months, entry.month!, () => []).push(entry)
@@ -162,12 +164,20 @@ async function writeMonths(
   // Months that may hold rows after the data's time.
   for (const month of months.keys()) {
     if (monthStart(month + 1) > asOf + 1) changed.add(month)
+    const isIn = ({ from, until }: TakenBack): boolean =>
+      from < monthStart(month + 1) && until > monthStart(month)
+    if ([...takenBack.values()].flat().some(isIn)) changed.add(month)
   }
   for (const month of changed) {
     const before: MonthRows[] = []
     for (const entry of months.get(month) ?? [])
       before.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
-    const { readings: all, weather, later, twice } = spool.take(month, idOf, asOf, before)
+    const { readings: taken, weather: allWeather, later, twice } = spool.take(month, idOf, asOf, before)
+    const [all, weather] = [taken, allWeather].map((table) =>
+      withoutTakenBack(table, takenBack, (id, rows, text) =>
+        report.takenBack(mentioned.get(id)!, rows, text),
+      ),
+    )
     doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
       doubt('twice', `${mentioned.get(id)?.identifier ?? ''} at ${timestampText(time)}`, rows)
@@ -200,6 +210,23 @@ async function writeMonths(
     report.month(monthText(month), changed.size)
   }
   return [...months].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
+}
+
+/** What sources of the configuration take back of the buoys of their networks, by the buoy's id. */
+function takenBackOf(
+  contributions: readonly Contribution[],
+  mentioned: Identified['mentioned'],
+): Map<number, TakenBack[]> {
+  const found = new Map<number, TakenBack[]>()
+  for (const { source, networks } of contributions) {
+    for (const one of source.terms?.drop ?? []) {
+      for (const [id, buoy] of mentioned) {
+        if (networks.has(buoy.source) && buoy.identifier.toLowerCase() === one.station)
+          entryOf(found, id, () => []).push(one)
+      }
+    }
+  }
+  return found
 }
 
 /** Kinds of parts with the names of their rows in messages. */

@@ -1,5 +1,6 @@
 /** The form of `groundswell.config.json` (`docs/configuration.md`) as types and JSON schema (draft 7). */
 import type { Static } from 'typebox'
+import { MEASURE_NAMES } from '../sea/columns.ts'
 import { KINDS } from './kinds.ts'
 import { named, object, Type } from '../system/schema.ts'
 import type { SourceOptions } from './source.ts'
@@ -77,6 +78,13 @@ export interface Download extends Omit<FileDownload, 'headers' | 'query'> {
   query: { [name: string]: string }
 }
 
+const TIME = Type.String({
+  pattern: String.raw`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$`,
+  description: 'a day or a time in UTC, such as 2026-03-01 or 2026-03-01T10:00:00Z',
+})
+/** A row without a height is no reading: the height is taken back with the row. */
+const DROPPABLE = MEASURE_NAMES.filter((name) => name !== 'significantHeight')
+
 const SOURCE = object(
   {
     name: NAME,
@@ -92,6 +100,17 @@ const SOURCE = object(
     licence: Type.Optional(text(1000)),
     complete: Type.Optional(Type.Boolean()),
     spikes: Type.Optional(Type.Enum(['keep', 'drop'])),
+    drop: Type.Optional(
+      Type.Array(
+        object({
+          station: text(100),
+          from: TIME,
+          until: TIME,
+          values: Type.Optional(Type.Array(Type.Enum(DROPPABLE), { minItems: 1, uniqueItems: true })),
+        }),
+        { minItems: 1, maxItems: 1000 },
+      ),
+    ),
     filter: Type.Optional(
       object({
         box: Type.Optional(

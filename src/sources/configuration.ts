@@ -17,7 +17,7 @@ import {
   type Secret,
 } from './configuration-schema.ts'
 import { KINDS, openSource } from './kinds.ts'
-import type { Source, SourceTerms } from './source.ts'
+import type { Source, SourceTerms, TakenBack } from './source.ts'
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { boundsContain } from '../sea/geo.ts'
@@ -281,9 +281,28 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
   }
   const given = Object.entries({ network, label, aliases, credit, licence })
   const info = Object.fromEntries(given.filter(([, value]) => value !== undefined))
-  const dropsSpikes = entry.spikes === 'drop'
-  const terms: SourceTerms = { name, info, dropsSpikes, accepts: acceptance(entry.filter) }
+  const terms: SourceTerms = {
+    name,
+    info,
+    dropsSpikes: entry.spikes === 'drop',
+    drop: (entry.drop ?? []).map((one, i) => takenBack(one, (what) => fail(`.drop[${i}] ${what}`))),
+    accepts: acceptance(entry.filter),
+  }
   return { ...source, complete: complete ?? source.complete ?? true, terms }
+}
+
+function takenBack(
+  { station, from, until, values }: NonNullable<FileSource['drop']>[number],
+  fail: (what: string) => never,
+): TakenBack {
+  const [first, end] = [from, until].map((text) => {
+    const time = new Date(text)
+    // Of 30 February Date makes 2 March.
+    const exists = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 10))
+    return exists ? time.getTime() / 1000 : fail('names a day or a time that does not exist')
+  })
+  if (end <= first) fail('has "until" at or before "from"; "until" is the first time that stays')
+  return { station: station.toLowerCase(), from: first, until: end, measures: values ?? null }
 }
 
 /** The filter of a source; identifiers and types are compared without case. */

@@ -2,6 +2,7 @@
  * What an adapter and the builder know of each other. An adapter turns bytes of one format into sources,
  * buoys and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
  */
+import type { MeasureName } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
 import type { Spectra } from '../sea/spectra.ts'
 import type { Doubt } from './doubts.ts'
@@ -77,8 +78,21 @@ export interface SourceTerms {
   info: Partial<Omit<SourceInfo, 'name'>>
   /** Whether readings that are spikes between their neighbours are left out. */
   dropsSpikes?: boolean
+  /** Rows, or values of them, that the operator takes back. */
+  drop?: readonly TakenBack[]
   /** Whether a buoy is wanted. A buoy of the previous snapshot has no type: it was checked before. */
   accepts(buoy: BuoyRecord): boolean
+}
+
+/** Rows of a station that are left out whatever source or snapshot has them. */
+export interface TakenBack {
+  /** Identifier, in lower case. */
+  station: string
+  /** Epoch seconds; `until` is the first second that stays. */
+  from: number
+  until: number
+  /** Measures whose values are taken back; null for whole rows. */
+  measures: readonly MeasureName[] | null
 }
 
 /** `argument` follows the colon of `--source KIND:ARGUMENT`, or is ''; `options` fit the kind's schema. */

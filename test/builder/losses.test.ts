@@ -194,3 +194,79 @@ test('A source keeps its spikes and names them, or leaves them out, counted, in 
     }
   }
 })
+
+test('Rows and values that the configuration takes back are gone from the source and from the history, and counted.', async (t) => {
+  const START = Date.UTC(2026, 1, 27) / 1000
+  const DAY = 86_400
+  const times = Array.from({ length: 12 }, (_, i) => START + i * 43_200)
+  const buoy = (identifier: string, from: number, to: number): FakeBuoy =>
+    northBuoy(
+      identifier,
+      times.slice(from, to).map((time) => ({ time, significantHeight: 1000, peakPeriod: 8000 })),
+    )
+  const range = fc.record({
+    station: fc.constantFrom('a', 'b', 'nobody'),
+    from: fc.integer({ min: -1, max: 6 }),
+    days: fc.integer({ min: 1, max: 3 }),
+    measures: fc.constantFrom(null, ['peakPeriod' as const]),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(range, { maxLength: 4 }), async (ranges) => {
+      const out = join(temporaryFolder(t), 'out')
+      await build([fakeSource([buoy('A', 0, 8), buoy('B', 0, 8)])], out)
+      const drop = ranges.map(({ station, from, days, measures }) => {
+        const first = START + from * DAY
+        return { station, from: first, until: first + days * DAY, measures }
+      })
+      const source = fakeSource([buoy('A', 6, 12), buoy('B', 6, 12)])
+      const terms = { name: 'ours', info: {}, drop, accepts: () => true }
+      await build([{ ...source, terms }], out, { allowLoss: 1 })
+      const taken = (station: string, time: number, isRow: boolean): boolean =>
+        drop.some(
+          (one) =>
+            one.station === station &&
+            time >= one.from &&
+            time < one.until &&
+            (one.measures === null) === isRow,
+        )
+      const expected = ['a', 'b'].flatMap((station, i) =>
+        times
+          .filter((time) => !taken(station, time, true))
+          .map((time) => `${i + 1} ${time} ${taken(station, time, false) ? 65_535 : 8000}`),
+      )
+      assert.deepEqual((await rowsWithPeaks(out)).toSorted(), expected.toSorted())
+      const { impossible = [] } = newestReport(out).networks.find(({ name }) => name === 'North') ?? {}
+      const rows = ['a', 'b'].flatMap((station) =>
+        drop
+          .filter((one) => one.station === station)
+          .map((one) => times.filter((time) => time >= one.from && time < one.until).length),
+      )
+      const counted = impossible.filter(({ what }) => what === 'taken back by "drop"')
+      assert.equal(
+        counted.reduce((sum, { times: count }) => sum + count, 0),
+        rows.reduce((sum, count) => sum + count, 0),
+      )
+    }),
+    { numRuns: rounds(15, 200) },
+  )
+})
+
+/** `buoy time peak` of each reading, the peak as its code. */
+async function rowsWithPeaks(dir: string): Promise<string[]> {
+  const { parts } = await loadSnapshot(dir)
+  return parts
+    .filter(({ entry }) => entry.kind === 'readings')
+    .flatMap(({ bytes, entry }) => {
+      const { buoys, start, time, measures } = readMonth(
+        decodePart(bytes, entry.file),
+        entry.month!,
+        entry.file,
+      )
+      return Array.from(buoys, (id, i) =>
+        Array.from(time.subarray(start[i], start[i + 1]), (at, row) => {
+          const { codes, mask } = measures.peakPeriod
+          return `${id} ${at} ${mask === 0 ? 65_535 : codes[start[i] + row]}`
+        }),
+      ).flat()
+    })
+}

@@ -47,6 +47,28 @@ const BUOY: BuoyRecord = {
   type: 'buoy',
 }
 
+test('What is taken back has a station, a range in UTC, and known values or none.', (t) => {
+  const dropping = (change: object): object =>
+    own({ drop: [{ station: 'B1', from: '2026-03-01', until: '2026-03-02T10:30:00Z', ...change }] })
+  const { terms } = read(t, dropping({ values: ['peakPeriod'] })).sources[0].source
+  assert.deepEqual(terms?.drop, [
+    {
+      station: 'b1',
+      from: Date.UTC(2026, 2, 1) / 1000,
+      until: Date.UTC(2026, 2, 2, 10, 30) / 1000,
+      measures: ['peakPeriod'],
+    },
+  ])
+  const cases: [change: object, words: RegExp][] = [
+    [{ from: '1 March' }, /drop\[0\]\.from must be a day or a time in UTC/],
+    [{ from: '2026-02-30' }, /drop\[0\] names a day or a time that does not exist/],
+    [{ until: '2026-03-01' }, /drop\[0\] has "until" at or before "from"/],
+    [{ values: ['significantHeight'] }, /drop\[0\]\.values\[0\] is unknown/],
+    [{ station: undefined }, /drop\[0\] lacks "station"/],
+  ]
+  for (const [change, words] of cases) assert.match(complaint(t, dropping(change)), words)
+})
+
 test('A source has its folder beside the file, its words about the network, and a refresh.', (t) => {
   const { sources, prefer, sameWithinKm, hosts } = read(t, {
     sources: [
