@@ -9,7 +9,13 @@ import { readHeaderCell } from '../sources/reading/header.ts'
 import { isObject, parseDocument, readText } from '../sources/reading/source-files.ts'
 import { timeUnit } from '../sources/reading/times.ts'
 import { type FileReport, UNCOUNTED } from '../sources/source.ts'
-import { type At, compileMap, type TableOptions, type TableSpec } from '../sources/tables/column-map.ts'
+import {
+  type At,
+  compileMap,
+  isEncoding,
+  type TableOptions,
+  type TableSpec,
+} from '../sources/tables/column-map.ts'
 import { openJson } from '../sources/tables/json.ts'
 import { type FoundTable, type Layout, layoutOf, type Question } from '../sources/tables/layout.ts'
 import { findTable } from '../sources/tables/table.ts'
@@ -27,6 +33,7 @@ export interface Told {
   readonly 'time-zone': string
   readonly 'time-format': string
   readonly 'good-flags': string
+  readonly encoding: string
   readonly delimiter: string
   readonly 'no-header': boolean
   readonly network: string
@@ -43,10 +50,11 @@ interface Answers extends Told {
   'time-zone': string
   'time-format': string
   'good-flags': string
+  encoding: string
   column: string[]
 }
 
-type Asked = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags'
+type Asked = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags' | 'encoding'
 
 /** The questions, and the answers that are understood. */
 const QUESTIONS: { readonly [name in Asked]: readonly [what: string, fits: RegExp] } = {
@@ -59,6 +67,7 @@ const QUESTIONS: { readonly [name in Asked]: readonly [what: string, fits: RegEx
   ],
   'time-format': ['the format of its times, such as DD/MM/YYYY HH:mm', /YY/],
   'good-flags': ['the flags that are good, such as 0,1', /^.+$/],
+  encoding: ['the encoding of its text, such as windows-1252', /^[\w.:-]{1,40}$/],
 }
 
 /** The option that answers what a table asks. */
@@ -67,6 +76,7 @@ const OPTION_OF: { readonly [about in Question['about']]?: Asked } = {
   zone: 'time-zone',
   station: 'station',
   flags: 'good-flags',
+  encoding: 'encoding',
 }
 
 /** Columns that `--column` names besides measures. */
@@ -109,6 +119,10 @@ export async function proposeTables(given: readonly string[], told: Told): Promi
   if (others.length > 0) throw new BuildError('the tables are in several folders: put them into one')
   const paths = given.filter((path) => basename(path).toLowerCase() !== STATION_LIST)
   if (paths.length === 0) throw new BuildError(`${given[0]}: is a list of stations: name the tables, too`)
+  if (told.encoding !== '' && !isEncoding(told.encoding))
+    throw new BuildError(
+      '--encoding: expected a name of the Encoding Standard, such as windows-1252, iso-8859-7 or shift_jis',
+    )
   const answers: Answers = { ...told, column: [...told.column] }
   const isListed = existsSync(join(folder, STATION_LIST))
   if (isListed) print(`${join(folder, STATION_LIST)} lists the stations and their positions`)
@@ -241,7 +255,7 @@ async function understand(file: TableFile, answers: Answers, format = ''): Promi
       )
     const spec = specOf(found, layout, answers, file.isJson ? keysOf(file, found) : null)
     const final = finalOf(file, spec)
-    expectUsed(file.path, final, answers)
+    expectUsed(file, final, answers)
     print(`${file.path}:`)
     for (const line of [...doubts, ...rowsInWords(final.found, final.layout)]) print(`  ${line}`)
     return { ...file, spec, layout }
@@ -406,9 +420,17 @@ function specTold(answers: Answers, isJson: boolean): TableSpec {
 }
 
 /** How the text of a table is written, by options. */
-function formTold({ delimiter, 'no-header': isHeaderless }: Told): Pick<TableSpec, 'delimiter' | 'header'> {
+function formTold({
+  encoding,
+  delimiter,
+  'no-header': isHeaderless,
+}: Told): Pick<TableSpec, 'encoding' | 'delimiter' | 'header'> {
   const known = DELIMITERS[delimiter as keyof typeof DELIMITERS]
-  return { ...(delimiter !== '' && { delimiter: known }), ...(isHeaderless && { header: false as const }) }
+  return {
+    ...(encoding !== '' && { encoding }),
+    ...(delimiter !== '' && { delimiter: known }),
+    ...(isHeaderless && { header: false as const }),
+  }
 }
 
 /** Units that `--unit` gives to columns that are found by their names. */
@@ -484,7 +506,7 @@ function specOf(
 
 /** @throws BuildError for an option that says nothing about the table */
 function expectUsed(
-  path: string,
+  { path, bytes }: TableFile,
   { found, layout }: { found: FoundTable; layout: Layout },
   told: Told,
 ): void {
@@ -495,6 +517,8 @@ function expectUsed(
     nothing('good-flags', 'no column is of flags')
   if (told['time-zone'] !== '' && timeUnit(layout.time.unit) !== null)
     nothing('time-zone', `the times are ${layout.time.unit}`)
+  if (told.encoding !== '' && bytes.toString('utf8') === new TextDecoder(told.encoding).decode(bytes))
+    nothing('encoding', 'the text is the same in UTF-8')
 }
 
 const isOpen = ({ about, column }: Question, answers: Answers, passed: ReadonlySet<string>): boolean => {

@@ -51,6 +51,7 @@ const INIT_SETTINGS = {
     (texts) => texts,
   ),
   unit: several('MEASURE=UNIT', 'the unit of a measure: significantHeight=cm', (texts) => texts),
+  encoding: told('NAME', 'the encoding of the text, such as windows-1252'),
   delimiter: setting('NAME', 'what separates columns', '', (texts) =>
     last(texts) === '' ? '' : oneOf(['comma', 'semicolon', 'tab', 'blanks'])(texts),
   ),

@@ -108,7 +108,11 @@ const HEADER = 'Time (UTC),Hs (m),Tp (s)\n'
 const WHERE = ['--lat', '44', '--lng', '-9']
 
 /** Writes files into a new folder and runs `init` there on the first ones. */
-async function initialiseIn(t: TestContext, files: { [name: string]: string }, args: readonly string[]) {
+async function initialiseIn(
+  t: TestContext,
+  files: { [name: string]: string | Buffer },
+  args: readonly string[],
+) {
   const cwd = temporaryFolder(t)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
   const place = { cwd, env: { ...BARE, HOME: cwd } }
@@ -242,6 +246,28 @@ test('Rows of JSON become a map of places, with every unit written down.', async
     (await read()).map((row) => row.split(' ').slice(0, 3).join(' ')),
     ['buoy/0 2024-03-01T10:00:00Z 1.5', 'buoy/0 2024-03-01T11:00:00Z 1.5'],
   )
+})
+
+test('A text that is not UTF-8 is asked about with its first odd line, and read by the encoding that is told.', async (t) => {
+  const rows = 'Île,2024-03-01 10:00,1.2\nÎle,2024-03-01 11:00,1.3\n'
+  const files = { 'b.csv': Buffer.from(`station,Time (UTC),Hs (m)\n${rows}`, 'latin1') }
+  const init = (...more: string[]) => initialiseIn(t, files, ['--table', 'b.csv', ...more, ...WHERE])
+  const asked = await init()
+  assert.equal(asked.code, 1, asked.said)
+  assert.match(asked.said, /it is not UTF-8: line 2: .*\n.*--encoding\n$/)
+  const wrong = await init('--encoding', 'latin-9000')
+  assert.match(wrong.said, /--encoding: expected a name of the Encoding Standard/)
+  const { code, said, config } = await initialiseIn(
+    t,
+    { ...files, 'stations.csv': 'id,name,lat,lng\nÎle,Île,48,-5\n' },
+    ['--table', 'b.csv', '--encoding', 'windows-1252'],
+  )
+  assert.equal(code, 0, said)
+  assert.equal(config().sources[0].options.tables![0].encoding, 'windows-1252')
+  assert.match(said, /Île/)
+  const plain = { 'b.csv': `${HEADER}2024-03-01 10:00,1.2,8\n` }
+  const useless = await initialiseIn(t, plain, ['--table', 'b.csv', '--encoding', 'windows-1252', ...WHERE])
+  assert.match(useless.said, /--encoding changes nothing: the text is the same in UTF-8/)
 })
 
 test('init refuses with a reason and leaves nothing behind.', async (t) => {

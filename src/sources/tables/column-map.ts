@@ -175,7 +175,8 @@ export function compileMap(kind: string, options: TableOptions = {}): ColumnMap 
   return { info: { name: source, network, ...terms }, known, tables }
 }
 
-function isEncoding(label: string): boolean {
+/** Whether `TextDecoder` knows it. */
+export function isEncoding(label: string): boolean {
   try {
     return new TextDecoder(label).encoding !== ''
   } catch {
