@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { copyFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { issueKey } from '../../src/access/keys-file.ts'
 import { fixtureSnapshots } from '../built_once.ts'
-import { ask, exchange, temporaryFolder } from '../live.ts'
+import { build, fakeSource, LATER_WORLD, SMALL_WORLD } from '../builder/fake_source.ts'
+import { ask, Client, exchange, startLive, temporaryFolder } from '../live.ts'
 import { missingTool } from '../programs.ts'
 import { rounds } from '../rounds.ts'
 import { startProgram, type Program } from '../started_program.ts'
@@ -117,4 +118,40 @@ describe('the shipped file', { concurrency: true }, () => {
       },
     )
   }
+})
+
+test('While replicas swap one after the other, only a client without a pin sees a newer answer and then an older one.', async (t) => {
+  const folders = [temporaryFolder(t), temporaryFolder(t)].map((folder) => join(folder, 'snapshots'))
+  const swap = async (folder: string): Promise<string> =>
+    (await build([fakeSource(LATER_WORLD)], folder, { allowLoss: 1 })).id
+  const ids: string[] = []
+  for (const folder of folders) ids.push((await build([fakeSource(SMALL_WORLD)], folder)).id)
+  const [first] = ids
+  assert.deepEqual(ids, [first, first])
+  const clients: Client[] = []
+  for (const snapshots of folders) clients.push(new Client(await startLive(t, { snapshots })))
+  // As a balancer that asks one replica after the other.
+  const seen = async (query: string): Promise<unknown[]> => {
+    const replies = []
+    for (const client of clients) replies.push(await client.get(`/buoys${query}`))
+    return replies.map(({ headers, status }) => (status === 200 ? headers['x-snapshot-id'] : status))
+  }
+  const bytes = async (): Promise<Set<string>> => {
+    const replies = await Promise.all(
+      clients.map((client) => client.get(`/buoys/1/readings?snapshot=${first}`)),
+    )
+    return new Set(replies.map(({ text }) => text.replace(/"timestamp":"[^"]*"/, '')))
+  }
+  const pinned = await bytes()
+  assert.equal(pinned.size, 1)
+  assert.deepEqual(await seen(''), [first, first])
+  const second = await swap(folders[0])
+  await until(async () => (await seen(''))[0] === second, 'the first replica does not swap')
+  assert.deepEqual(await seen(''), [second, first], 'newer, then older')
+  assert.deepEqual(await seen(`?snapshot=${first}`), [first, first])
+  assert.deepEqual(await bytes(), pinned)
+  assert.equal(await swap(folders[1]), second)
+  await until(async () => (await seen(''))[1] === second, 'the second replica does not swap')
+  assert.deepEqual(await seen(''), [second, second])
+  assert.deepEqual(await bytes(), pinned)
 })
