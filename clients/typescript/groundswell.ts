@@ -2225,7 +2225,7 @@ export type ListBuoysParameters = {
   near?: string
   /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
   radius?: number
-  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400. Allowed: text of 1 to 100 characters without control characters. */
+  /** Only buoys of this source: its name or a common alias (`NOAA/NDBC` is `NDBC`), ignoring case, accents, spaces and hyphens. Unknown: 400. Allowed: text of 1 to 100 characters without control characters. */
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
@@ -2577,7 +2577,7 @@ export type ReadingsOfBuoysParameters = {
   near?: string
   /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
   radius?: number
-  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400. Allowed: text of 1 to 100 characters without control characters. */
+  /** Only buoys of this source: its name or a common alias (`NOAA/NDBC` is `NDBC`), ignoring case, accents, spaces and hyphens. Unknown: 400. Allowed: text of 1 to 100 characters without control characters. */
   source?: string
   /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string

@@ -47,25 +47,25 @@ export class QuotaCounters {
 
   /** @returns calls left, or -1 when the hour's `limit` is used up. @throws RangeError for an unknown slot */
   take(slot: number, limit: number, now: number): number {
-    const at = this.#at(slot, now)
+    const at = this.#slotAt(slot, now)
     return charge(this.#words, at, limit - Atomics.load(this.#words, at + this.slots))
   }
 
   /** Calls of the hour, as far as is known here. */
   used(slot: number, now: number): number {
-    const at = this.#at(slot, now)
+    const at = this.#slotAt(slot, now)
     return Atomics.load(this.#words, at) + Atomics.load(this.#words, at + this.slots)
   }
 
   /** Calls counted by this process. */
   own(slot: number, now: number): number {
-    return Atomics.load(this.#words, this.#at(slot, now))
+    return Atomics.load(this.#words, this.#slotAt(slot, now))
   }
 
   /** Makes the calls made elsewhere at least `calls`: within an hour they never become fewer. */
   raiseElsewhere(slot: number, calls: number, now: number): void {
     const words = this.#words
-    const at = this.#at(slot, now) + this.slots
+    const at = this.#slotAt(slot, now) + this.slots
     for (let found = Atomics.load(words, at); found < calls; found = Atomics.load(words, at)) {
       if (Atomics.compareExchange(words, at, found, Math.min(MAX_COUNT, calls)) === found) return
     }
@@ -86,7 +86,7 @@ export class QuotaCounters {
   }
 
   /** @throws RangeError for a slot that does not exist */
-  #at(slot: number, now: number): number {
+  #slotAt(slot: number, now: number): number {
     this.#check(slot)
     return this.#banks.start(hourOf(now)) + slot
   }

@@ -54,10 +54,10 @@ interface Answers extends Told {
   column: string[]
 }
 
-type Asked = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags' | 'encoding'
+type QuestionName = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags' | 'encoding'
 
 /** The questions, and the answers that are understood. */
-const QUESTIONS: { readonly [name in Asked]: readonly [what: string, fits: RegExp] } = {
+const QUESTIONS: { readonly [name in QuestionName]: readonly [what: string, fits: RegExp] } = {
   station: ['the name of the station', /^[^"\p{Cc}]{1,64}$/u],
   lat: ['its latitude in degrees, south is negative', /^[+-]?\d{1,2}(\.\d+)?$/],
   lng: ['its longitude in degrees, west is negative', /^[+-]?\d{1,3}(\.\d+)?$/],
@@ -71,7 +71,7 @@ const QUESTIONS: { readonly [name in Asked]: readonly [what: string, fits: RegEx
 }
 
 /** The option that answers what a table asks. */
-const OPTION_OF: { readonly [about in Question['about']]?: Asked } = {
+const OPTION_OF: { readonly [about in Question['about']]?: QuestionName } = {
   timeFormat: 'time-format',
   zone: 'time-zone',
   station: 'station',
@@ -577,7 +577,13 @@ async function atTerminal(question: string, usual: string, fits: RegExp): Promis
 }
 
 /** A fact from an option, or from an answer at the terminal. @throws BuildError without either */
-async function ask(name: Asked, answers: Answers, path: string, usual = '', problem = ''): Promise<string> {
+async function ask(
+  name: QuestionName,
+  answers: Answers,
+  path: string,
+  usual = '',
+  problem = '',
+): Promise<string> {
   const [what, fits] = QUESTIONS[name]
   if (answers[name] === '') {
     if (problem !== '') print(`${path}: ${problem}`)

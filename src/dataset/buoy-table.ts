@@ -229,10 +229,10 @@ export function buoyPlace({ catalog }: Pick<Dataset, 'catalog'>, ordinalOf: Ordi
 export function passColumns({ passes }: Dataset, rowOf: (row: number) => number) {
   const { columns } = passes
   const missionOf = (pass: number): Mission => missionOfIndex(columns.mission[pass])!
-  const named = (name: string, of: (mission: Mission, cycle: number, number: number) => string): Column =>
+  const named = (name: string, textOf: (mission: Mission, cycle: number, number: number) => string): Column =>
     text(name, (row) => {
       const pass = rowOf(row)
-      return of(missionOf(pass), columns.cycle[pass], columns.number[pass])
+      return textOf(missionOf(pass), columns.cycle[pass], columns.number[pass])
     })
   const degrees = (name: 'south' | 'west' | 'north' | 'east'): Column =>
     number(`bounds.${name}`, (row) => columns[name][rowOf(row)], 'degree')

@@ -1,7 +1,7 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
 import type { Run } from '../index/segments.ts'
 import type { JsonWriter } from './json-writer.ts'
-import { Literal, type TextTable } from './literals.ts'
+import { Literal, type ShortTexts } from './literals.ts'
 import { codeTexts } from './number-text.ts'
 import type { CodeColumn, Column, WordColumn } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
@@ -59,7 +59,7 @@ function textsOf(column: CodeColumn, isCsv: boolean): { words: Float64Array; len
 }
 
 /** Tables of 64 KB, made where they are first needed. */
-const csvLengths = new Map<TextTable, Uint8Array>()
+const csvLengths = new Map<ShortTexts, Uint8Array>()
 
 /** The cell as a JSON value, or in CSV, where a missing value is empty. */
 export function cellOf(column: Column, isCsv: boolean): Cell {

@@ -1,5 +1,5 @@
 /** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and the next overwrite the excess. */
-import { Literal, type TextTable } from './literals.ts'
+import { Literal, type ShortTexts } from './literals.ts'
 import {
   CLOCK_BYTES,
   DAY_LABEL_BYTES,
@@ -106,13 +106,13 @@ export class JsonWriter {
     this.at = at + length
   }
 
-  entry(table: TextTable, index: number): void {
+  entry(table: ShortTexts, index: number): void {
     this.view.setFloat64(this.at, table.words[index], true)
     this.at += table.lengths[index]
   }
 
   /** Values by codes in [from, to), each with a comma. The caller has ensured 8 bytes for each. */
-  entries(table: TextTable, codes: Uint16Array, from: number, to: number): void {
+  entries(table: ShortTexts, codes: Uint16Array, from: number, to: number): void {
     const { words, lengths } = table
     const view = this.view
     let at = this.at

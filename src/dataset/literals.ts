@@ -31,7 +31,7 @@ export class Literal {
 type Write = (view: DataView, at: number, index: number) => number
 
 /** Short texts by index: one store each, for lists with a comma at the end. */
-export class TextTable {
+export class ShortTexts {
   readonly words: Float64Array
   readonly lengths: Uint8Array
 
@@ -41,8 +41,8 @@ export class TextTable {
   }
 
   /** @param text at most eight ASCII characters for each index below `size`; seven for lists */
-  static of(size: number, text: (index: number) => string): TextTable {
-    const table = new TextTable(size)
+  static make(size: number, text: (index: number) => string): ShortTexts {
+    const table = new ShortTexts(size)
     table.#write((view, at, index) => {
       const entry = text(index)
       for (let i = 0; i < entry.length; i++) view.setUint8(at + i, entry.charCodeAt(i))
@@ -56,10 +56,10 @@ export class TextTable {
    * @param name no other table has it
    * @param write puts the text of an index at `at`, and returns its end; it may overwrite eight bytes more
    */
-  static shared(name: string, size: number, write: Write): TextTable {
-    return new TextTable(
+  static shared(name: string, size: number, write: Write): ShortTexts {
+    return new ShortTexts(
       size,
-      sharedOnce(name, 9 * size, (memory) => new TextTable(size, memory).#write(write)),
+      sharedOnce(name, 9 * size, (memory) => new ShortTexts(size, memory).#write(write)),
     )
   }
 

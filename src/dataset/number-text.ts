@@ -1,11 +1,11 @@
 /** Numbers, codes of measured columns and compass points as text, a few digits a store. */
 import { type Measure, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-import { TextTable, wordsOf } from './literals.ts'
+import { ShortTexts, wordsOf } from './literals.ts'
 import { civilFromDays, DAY, MINUTE } from '../sea/time.ts'
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 /** Compass points by `compassIndex`. A full turn is north again, and the missing code falls on the last. */
-export const COMPASS_TEXT = TextTable.of(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
+export const COMPASS_TEXT = ShortTexts.make(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
 
 /** Compass point (16 points, 11.25° is NNE) of a direction in hundredths of a degree. */
 export function compassPoint(hundredths: number): string {
@@ -104,20 +104,20 @@ function writeNull(view: DataView, at: number): number {
  */
 
 /** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */
-export const THOUSANDTHS = TextTable.shared('texts of thousandths', 65536, writeThousandths)
+export const THOUSANDTHS = ShortTexts.shared('texts of thousandths', 65536, writeThousandths)
 /** Unsigned columns of hundredths (directions). */
-export const HUNDREDTHS = TextTable.shared('texts of hundredths', 65536, writeHundredths)
+export const HUNDREDTHS = ShortTexts.shared('texts of hundredths', 65536, writeHundredths)
 /** Signed columns of hundredths (temperature), indexed by the code's 16 bits. */
-export const SIGNED_HUNDREDTHS = TextTable.shared('texts of signed hundredths', 65536, (view, at, bits) =>
+export const SIGNED_HUNDREDTHS = ShortTexts.shared('texts of signed hundredths', 65536, (view, at, bits) =>
   writeSignedHundredths(view, at, (bits << 16) >> 16),
 )
 /** Unsigned columns of tenths (pressure). */
-const TENTHS = TextTable.shared('texts of tenths', 65536, (view, at, code) =>
+const TENTHS = ShortTexts.shared('texts of tenths', 65536, (view, at, code) =>
   code === MISSING_U16 ? writeNull(view, at) : writePositive(view, at, code * 10),
 )
 
 /** The texts of a column's codes, by their 16 bits. */
-export function codeTexts({ scale, signed }: Pick<Measure, 'scale' | 'signed'>): TextTable {
+export function codeTexts({ scale, signed }: Pick<Measure, 'scale' | 'signed'>): ShortTexts {
   if (signed) return SIGNED_HUNDREDTHS
   if (scale === 10) return TENTHS
   return scale === 1000 ? THOUSANDTHS : HUNDREDTHS

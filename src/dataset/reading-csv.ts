@@ -2,7 +2,7 @@
 import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import type { JsonWriter } from './json-writer.ts'
-import { Literal, TextTable, wordsOf } from './literals.ts'
+import { Literal, ShortTexts, wordsOf } from './literals.ts'
 import {
   compassIndex,
   compassPoint,
@@ -24,7 +24,7 @@ const COMMA = 0x2c
 const DASH = 0x2d
 const CIRCLE = 36000
 /** Compass points by `compassIndex`, each with its comma; the missing code falls on the last. */
-const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
+const COMPASS = ShortTexts.make(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 

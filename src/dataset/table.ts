@@ -114,7 +114,7 @@ export interface JsonList {
   readonly after?: string
   /** What `meta` has in addition to paging: each member followed by a comma. */
   readonly meta?: string
-  /** Whether the one row stands for the list. */
+  /** JSON has the single row itself, not an array of it. */
   readonly isSingle?: boolean
 }
 

@@ -16,7 +16,7 @@ import {
   type ForecastName,
 } from '../sea/columns.ts'
 import { codeTexts, HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
-import { Literal, type TextTable } from '../dataset/literals.ts'
+import { Literal, type ShortTexts } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/time-axis.ts'
 import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
@@ -58,7 +58,7 @@ interface ChartArray {
   /** The member of a reading that has these values. */
   readonly field: string | null
   readonly from: MeasureName | HourlySeries
-  readonly texts: TextTable
+  readonly texts: ShortTexts
   /** The text between the array before and its values. */
   readonly begin: Literal
 }
@@ -291,7 +291,7 @@ function layAxis(
   return axis
 }
 
-function writeMeasure(writer: JsonWriter, { runs }: Axis, name: MeasureName, table: TextTable): void {
+function writeMeasure(writer: JsonWriter, { runs }: Axis, name: MeasureName, table: ShortTexts): void {
   for (const { month, from, to } of runs) {
     const column = month?.measures[name]
     if (column === undefined || column.mask === 0) writer.nulls(to - from)

@@ -8,14 +8,12 @@ import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Segments } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'
-import { MINUTE } from '../sea/time.ts'
+import { END_OF_TEXT, MINUTE } from '../sea/time.ts'
 import { firstOf, lastOf, type Zone } from '../sea/zones.ts'
 
 export const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it: a window of three hours. */
 const AROUND_SECONDS = 90 * MINUTE
-/** The last second that a four-digit year can name. */
-const LAST_SECOND = 253402300799
 
 export const parameters = {
   start_date: timestamp({ description: 'First moment of the range; a date alone is its first second.' }),
@@ -25,7 +23,7 @@ export const parameters = {
   date: date({ description: 'One day, instead of a range.' }),
   timestamp: integer({
     minimum: 0,
-    maximum: LAST_SECOND,
+    maximum: END_OF_TEXT - 1,
     description: 'Unix time in seconds: readings within 90 minutes of it, instead of a range.',
   }),
   order: choice({

@@ -107,7 +107,7 @@ function readShape(exchange: Exchange, { tables, parameters }: Operation, raw: R
       preference = new Preference((accept) => preferredFormat(accept, formats))
       formatsByHeader.set(formats, preference)
     }
-    return preference.of(exchange.headerValues('accept'))
+    return preference.choiceFor(exchange.headerValues('accept'))
   })
 }
 

@@ -168,8 +168,8 @@ export function headText(head: string | Uint8Array): string {
 /** Synchronous. After a throw, or without a reply, the engine answers `FAULT`. */
 export type OnRequest = (exchange: Exchange) => void
 
-/** What an engine needs of its surroundings. */
-export interface Surroundings {
+/** What an engine needs of its needs. */
+export interface EngineNeeds {
   readonly connections: Connections
   readonly recorder: Recorder
   /** One cell, with the route of the request that is being answered; `NO_ROUTE` between requests. */

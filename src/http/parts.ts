@@ -24,7 +24,7 @@ export function sendNotModified(request: Admitted, fields: HeadFields): void {
 export function preferredCoding(exchange: Exchange, format: Format, range: string): Encoding | null {
   if (format === 'parquet' || range !== '') return null
   const accepted = exchange.headerValues('accept-encoding')
-  return accepted === '' ? null : codings.of(accepted)
+  return accepted === '' ? null : codings.choiceFor(accepted)
 }
 
 /** Bytes `from` to before `to`. */

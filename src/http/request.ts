@@ -286,7 +286,16 @@ export class RequestPath {
     now: number,
   ): Admitted {
     const { requestId } = exchange
-    return { exchange, operation, client, requestId, served, ignored, now, moment: this.#moments.at(now) }
+    return {
+      exchange,
+      operation,
+      client,
+      requestId,
+      served,
+      ignored,
+      now,
+      moment: this.#moments.momentAt(now),
+    }
   }
 
   /** @returns false if the request has to be read after all */

@@ -70,7 +70,7 @@ export class Site {
     }
     const file = this.#files.get(path) ?? (EMBEDDED.test(path) ? this.#files.get(EMBED_PATH) : undefined)
     if (file === undefined) return false
-    const encoding = file.preference.of(exchange.headerValues('accept-encoding'))
+    const encoding = file.preference.choiceFor(exchange.headerValues('accept-encoding'))
     const variant = file.variants.find((each) => each.encoding === encoding)!
     const condition = exchange.headerValues('if-none-match')
     if (condition !== '' && namesEtag(condition, variant.etag)) {

@@ -220,7 +220,7 @@ export class Search {
     return found
   }
 
-  /** Ranges of beginnings one error from `wanted`: letters, not digits, missing, extra, wrong or swapped. */
+  /** Ranges of word prefixes one typing error away: a letter (no digit) missing, extra, wrong or swapped. */
   #near(wanted: string): NearRange[] {
     const { text, suffixes } = this.#spelled
     const near: NearRange[] = []

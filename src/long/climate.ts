@@ -88,7 +88,7 @@ interface Years {
   readonly end_year: number | undefined
 }
 
-interface Asked {
+interface MetricSamples {
   readonly ordinal: number
   readonly samples: Samples
 }
@@ -103,7 +103,7 @@ function askedOf(
   metric: Metric,
   { start_year: startYear, end_year: endYear }: Years,
   { firstMonth = 1, beside = null }: { firstMonth?: number; beside?: Measure | null } = {},
-): Asked {
+): MetricSamples {
   const ordinal = requireBuoy(view, buoyId)
   const measure = requireMetric(view, ordinal, metric)
   if (startYear !== undefined && endYear !== undefined && startYear > endYear) {
@@ -119,7 +119,7 @@ function askedOf(
 }
 
 /** @throws ApiError 422 for a direction */
-function refuseDirection({ samples }: Asked): void {
+function refuseDirection({ samples }: MetricSamples): void {
   if (!isDirection(samples.measure)) return
   throw refused(
     'metric',

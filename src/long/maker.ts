@@ -48,13 +48,13 @@ export type JsonRecord = { readonly [member: string]: unknown }
 function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordColumn[]): Column[] {
   return declared.map(({ name, kind, unit = '' }) => {
     const path = name.split('.')
-    const of = (row: number): unknown => memberOf(rows[row], path)
+    const valueIn = (row: number): unknown => memberOf(rows[row], path)
     const none = kind === 'number' || kind === 'integer' ? NaN : null
     const value =
       kind === 'time'
-        ? (row: number) => epochOf(of(row) as string | null | undefined)
-        : (row: number) => of(row) ?? none
-    return { name, unit, kind, isLeftOut: (row: number) => of(row) === undefined, value } as Column
+        ? (row: number) => epochOf(valueIn(row) as string | null | undefined)
+        : (row: number) => valueIn(row) ?? none
+    return { name, unit, kind, isLeftOut: (row: number) => valueIn(row) === undefined, value } as Column
   })
 }
 

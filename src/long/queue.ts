@@ -61,7 +61,7 @@ export interface QueueOptions {
   readonly mostWholeBytes?: number
 }
 
-export interface Asked {
+export interface LongTask {
   readonly number: number
   readonly request: LongRequest
   /** @throws ApiError */
@@ -73,7 +73,7 @@ type Distribute<T> = T extends unknown ? Omit<T, 'number'> : never
 type Said = Distribute<FromLong>
 
 export class Job {
-  readonly asked: Asked
+  readonly asked: LongTask
   readonly request: LongRequest
   answer: LongAnswer | null = null
   coder: Transform | null = null
@@ -94,7 +94,7 @@ export class Job {
   made = 0
   taken = 0
 
-  constructor(asked: Asked, askedAt: number) {
+  constructor(asked: LongTask, askedAt: number) {
     this.asked = asked
     this.request = asked.request
     this.askedAt = askedAt
@@ -129,7 +129,7 @@ export class LongQueue {
   }
 
   /** Takes a request on, or says at once that there is no place for it. */
-  add(asked: Asked): Job | null {
+  add(asked: LongTask): Job | null {
     const job = new Job(asked, this.#options.clock())
     const { client } = asked.request
     let own = this.#used(client).begun

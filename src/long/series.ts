@@ -20,9 +20,9 @@ export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof 
   const { zone: clock, measure, bucket, startYear, endYear } = asked
   const circular = isDirection(measure)
   const series = new Series(asked, rows)
-  const moment = (name: string, at: (point: number) => number): Column =>
+  const moment = (name: string, timeOf: (point: number) => number): Column =>
     word(name, MOMENT_BYTES, (writer, point) => {
-      const epoch = at(point)
+      const epoch = timeOf(point)
       writer.localTime(epoch, clock.offsetAt(epoch))
       // The quotes of the time go.
       const start = writer.at - MOMENT_BYTES

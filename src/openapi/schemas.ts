@@ -41,8 +41,8 @@ function orNull(schema: Schema): Schema {
   }
 }
 
-const each = (members: Properties, of: (member: Schema, name: string) => Schema): Properties =>
-  Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member, name)]))
+const each = (members: Properties, change: (member: Schema, name: string) => Schema): Properties =>
+  Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member, name)]))
 
 /** Marks members that come only if a parameter names them. */
 const IS_OPTIONAL = Symbol('optional')

@@ -89,7 +89,7 @@ export class Moments {
   }
 
   /** `now`: epoch seconds with a fraction. */
-  at(now: number): Moment {
+  momentAt(now: number): Moment {
     const second = Math.floor(now)
     if (second !== this.#last.second) {
       const lifetime = Math.min(LONGEST_LIFETIME_SECONDS, this.#untilRefresh(second))

@@ -131,7 +131,7 @@ export const buoyFilters = {
   }),
   source: text({
     description:
-      'Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400.',
+      'Only buoys of this source: its name or a common alias (`NOAA/NDBC` is `NDBC`), ignoring case, accents, spaces and hyphens. Unknown: 400.',
   }),
   country: text({
     pattern: '^[A-Z]{2}$',

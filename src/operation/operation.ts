@@ -33,8 +33,8 @@ export interface LongJson extends Pieces {
 
 /** A method's type, so that operations of any parameters fit into the table of routes. */
 type Until<P extends Parameters> = {
-  of(this: void, view: View, query: QueryOf<P>, now: number): number
-}['of']
+  until(this: void, view: View, query: QueryOf<P>, now: number): number
+}['until']
 
 export interface Operation<P extends Parameters = Parameters> {
   /** `operationId` of the documentation. */

@@ -113,7 +113,7 @@ export class Preference<Choice> {
     this.#choose = choose
   }
 
-  of(header: string): Choice {
+  choiceFor(header: string): Choice {
     let choice = this.#known.get(header)
     if (choice !== undefined) return choice
     choice = this.#choose(header)

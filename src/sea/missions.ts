@@ -60,7 +60,7 @@ export const MISSIONS: readonly Mission[] = missions.map(({ phases, ...mission }
   phases: phases.map((phase) => ({ ...phase, from: utc(phase.from), equator: utc(phase.equator) })),
 }))
 
-/** A cycle has five digits in a pass's id, and so has a pass; its column has 16 bits. */
+/** Ids of passes have room for five digits of the cycle; the column of pass numbers has 16 bits. */
 export const MAX_CYCLE = 99_999
 export const MAX_PASS_NUMBER = 65_535
 

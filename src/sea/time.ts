@@ -122,7 +122,7 @@ export function parseDate(text: string): number | null {
 
 /** Midnight before the year 0000 and after 9999: times outside have no text of four digits a year. */
 const FIRST_TEXT = -62167219200
-const END_OF_TEXT = 253402300800
+export const END_OF_TEXT = 253402300800
 
 /**
  * ISO 8601 with `Z`, an offset or milliseconds, or a date alone; UTC without a zone. Null for any other text,

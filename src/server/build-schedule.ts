@@ -7,7 +7,7 @@ import type { LogLine } from '../system/log.ts'
 
 /** The first retry comes after this; each further one after twice the time. */
 const FIRST_RETRY_S = 15
-/** Between two looks while nothing is due: the clock may be set, and the machine may have slept. */
+/** Longest sleep before the clock is looked at again: somebody may have set it, or the machine was asleep. */
 const LONGEST_SLEEP_S = 60
 
 export interface ScheduleOptions {

@@ -26,7 +26,7 @@ export interface LoaderOptions {
   /** In place of the usual limit. */
   limitMs?: (bytes: number) => number
   heapMiB?: number
-  /** What serving threads have counted, to whom loading gives way; null where nobody serves. */
+  /** Request counts of the workers: loading pauses while they rise. Null where nobody serves. */
   counters?: SharedArrayBuffer | null
 }
 

@@ -41,9 +41,9 @@ const byWorker =
 /** Outcomes of the files of a fetch, as the report calls them. */
 const OUTCOMES = ['fetched', 'unchanged', 'not_due', 'failed', 'removed'] as const
 
-function byRoute({ requests }: Figures, of: (series: Figures['requests'][number]) => number): Values {
+function byRoute({ requests }: Figures, countOf: (series: Figures['requests'][number]) => number): Values {
   const sums = new Map<string, number>()
-  for (const series of requests) sums.set(series.route, (sums.get(series.route) ?? 0) + of(series))
+  for (const series of requests) sums.set(series.route, (sums.get(series.route) ?? 0) + countOf(series))
   return [...sums]
 }
 

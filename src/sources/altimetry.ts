@@ -370,8 +370,8 @@ function trackOf(file: NetcdfFile, name: string, report: FileReport, doubt: Take
   let taken = 0
   for (let i = 0; i < times.length; i++) {
     const second = times[i]
-    const [south, east] = [lat.at(i), lng.at(i)]
-    const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, height.at(i) * factor)
+    const [south, east] = [lat.valueAt(i), lng.valueAt(i)]
+    const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, height.valueAt(i) * factor)
     // A missing value is NaN, for which no comparison holds.
     const isPlaced = second >= 0 && Math.abs(south) <= 90 && Math.abs(east) <= 360
     if (!isPlaced || code === NO_CODE || code === OUTSIDE || !isGood(i)) continue

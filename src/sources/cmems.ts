@@ -242,7 +242,7 @@ function readPositions(
   if (count !== times.length && count !== 1) throw new UnusableFile(`${name} has another length than TIME`)
   if (!IN_DEGREES.test(variable.units)) throw new UnusableFile(`${name} is not in degrees`)
   const isGood = flagsOf(file, name, times.length, doubt, { POSITION_QC: OCEANSITES_GOOD })
-  return (row) => (isGood(row) ? variable.at(count === 1 ? 0 : row) : NaN)
+  return (row) => (isGood(row) ? variable.valueAt(count === 1 ? 0 : row) : NaN)
 }
 
 /** Standard names by variable, in the order of the file; empty where a variable has none. */
@@ -328,7 +328,7 @@ function readRows(
         if (times[row] < 0 || found[row] !== NO_CODE) continue
         const at = bestLevel(variable, isGood, depths, row, quantity, counted)
         if (at < 0) continue
-        found[row] = codeOf(column, variable.at(at), counted)
+        found[row] = codeOf(column, variable.valueAt(at), counted)
         if (found[row] !== NO_CODE) taken++
       }
       const isMisfit = standardName !== '' && !new RegExp(quantity.fits).test(standardName)
@@ -360,7 +360,7 @@ function readDepths(file: NetcdfFile, doubt: TakeDoubt): Depths {
     // NetCDF-4 keeps a dimension without values under its name, as zeros.
     if (file.attributeOf(name, 'NAME')?.startsWith(BARE_DIMENSION) === true) continue
     const variable = file.read(name, { rank: 2, maxValues: MAX_VALUES, isCoordinate: true })
-    const { shape, values, units, text, at } = variable
+    const { shape, values, units, text, valueAt } = variable
     const isDecibar = name === 'PRES' && /^d(?:eci)?bars?$/i.test(units)
     const factor = units === '' || isDecibar ? 1 : (conversionOf('significantHeight', units)?.factor ?? 0)
     if (factor === 0 || /air/.test(text('standard_name'))) {
@@ -369,11 +369,11 @@ function readDepths(file: NetcdfFile, doubt: TakeDoubt): Depths {
     }
     const scale = /up/i.test(text('positive')) ? -factor : factor
     if (shape.length === 2) {
-      return (row, level, levels) => (shape[1] === levels ? at(row * levels + level) * scale : NaN)
+      return (row, level, levels) => (shape[1] === levels ? valueAt(row * levels + level) * scale : NaN)
     }
     return (row, level, levels) => {
-      if (values.length === levels) return at(level) * scale
-      return levels === 1 ? at(row) * scale : NaN
+      if (values.length === levels) return valueAt(level) * scale
+      return levels === 1 ? valueAt(row) * scale : NaN
     }
   }
   return () => NaN
@@ -394,7 +394,7 @@ function bestLevel(
   let isFlagged = false
   for (let level = 0; level < levels; level++) {
     const index = row * levels + level
-    if (Number.isNaN(variable.at(index))) continue
+    if (Number.isNaN(variable.valueAt(index))) continue
     if (!isGood(index)) {
       isFlagged = true
       continue

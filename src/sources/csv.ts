@@ -34,7 +34,7 @@ import { isoTime, timeReader } from './reading/times.ts'
 import { codeOf, numberAt } from './reading/units.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from './source.ts'
 
-const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
+const TIME_FAULT = 'must be ISO 8601 with a zone (2026-03-27T09:00:00Z) or 9 to 10 digits of epoch seconds'
 
 const stampedHour = timeReader('YYYYMMDDHH')!
 

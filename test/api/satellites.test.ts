@@ -54,7 +54,7 @@ test('Every bad line of the tables of passes is named.', async (t) => {
     [`swot,x,8,${times},-10,0,10,1`, 'cycle is not a whole number'],
     [`swot,100000,8,${times},-10,0,10,1`, 'cycle is not a whole number'],
     [`swot,5,0,${times},-10,0,10,1`, 'number is not a whole number'],
-    ['swot,5,8,yesterday,2026-03-27T08:40:00Z,-10,0,10,1', 'started_at is neither ISO 8601'],
+    ['swot,5,8,yesterday,2026-03-27T08:40:00Z,-10,0,10,1', 'started_at must be ISO 8601'],
     ['swot,5,8,2026-03-27T08:40:00Z,2026-03-27T08:00:00Z,-10,0,10,1', 'started_at and ended_at'],
     [`swot,5,8,${times},10,0,-10,1`, 'south and north'],
     [`swot,5,8,${times},-10,0,91,1`, 'north is not a number from -90 to 90'],
@@ -65,7 +65,7 @@ test('Every bad line of the tables of passes is named.', async (t) => {
     ['swot,5,8,NDBC,S0,2026-03-27T08:10:00Z', 'not in passes.csv'],
     ['swot,5,7,NDBC,S9,2026-03-27T08:10:00Z', 'not in buoys.csv'],
     ['swot,5,7,NDBC,S0,2026-03-27T07:59:59Z', 'time is not within the pass'],
-    ['swot,5,7,NDBC,S0,soon', 'time is neither ISO 8601'],
+    ['swot,5,7,NDBC,S0,soon', 'time must be ISO 8601'],
   ]
   const write = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'))
   write(

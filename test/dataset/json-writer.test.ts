@@ -17,7 +17,7 @@ import {
   compassIndex,
 } from '../../src/dataset/number-text.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import { Literal, TextTable } from '../../src/dataset/literals.ts'
+import { Literal, ShortTexts } from '../../src/dataset/literals.ts'
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -202,7 +202,7 @@ const asciiOf = (length: number): string =>
 
 test('A table of texts gives each one back by its index.', () => {
   const texts = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh']
-  const table = TextTable.of(texts.length, (index) => texts[index])
+  const table = ShortTexts.make(texts.length, (index) => texts[index])
   const all = short((out) => {
     for (const index of texts.keys()) {
       out.entry(table, index)

@@ -14,7 +14,7 @@ import { findFreePort } from '../../src/http/port.ts'
 import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { RawClient, request } from './raw_client.ts'
-import { ENGINES, missing, pathServer, surroundingsOf } from './server_for_tests.ts'
+import { ENGINES, missing, pathServer, needsOf } from './server_for_tests.ts'
 
 describe('loadEngine', () => {
   /** As on a machine for which no binary exists. */
@@ -88,7 +88,7 @@ describe('an address that is taken', () => {
     await assert.rejects(findFreePort('127.0.0.1', port), expected)
     for (const kind of ENGINES) {
       if (missing(kind) !== false) continue
-      const engine = loadEngine(kind).create(() => {}, surroundingsOf())
+      const engine = loadEngine(kind).create(() => {}, needsOf())
       await assert.rejects(engine.listen('127.0.0.1', port), expected)
       engine.close()
     }
@@ -130,7 +130,7 @@ describe('the address of a peer', () => {
       it(`is ${expected} on ${host} of the ${kind} engine`, { skip: missing(kind) }, async (t) => {
         const engine = loadEngine(kind).create(
           (exchange) => exchange.send('200 OK', Buffer.from(exchange.address())),
-          surroundingsOf(),
+          needsOf(),
         )
         let port = 0
         try {

@@ -4,7 +4,7 @@ import { after, before, type TestContext } from 'node:test'
 import { Connections } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { NO_EVENTS, NOT_RECORDED } from '../../src/http/exchange.ts'
-import type { Engine, EngineKind, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
+import type { Engine, EngineKind, Exchange, HeaderName, EngineNeeds } from '../../src/http/exchange.ts'
 import { rounds } from '../rounds.ts'
 import { RawClient } from './raw_client.ts'
 
@@ -24,7 +24,7 @@ export function missing(kind: EngineKind): string | false {
 export const connectionsFor = (connections: number): Connections =>
   new Connections(Connections.allocate(1), 0, { connections, streams: 100, streamsOfOne: 100 })
 
-export const surroundingsOf = (some: Partial<Surroundings> = {}): Surroundings => ({
+export const needsOf = (some: Partial<EngineNeeds> = {}): EngineNeeds => ({
   connections: connectionsFor(Infinity),
   serving: new Int32Array(1),
   onProgress: () => {},
@@ -58,18 +58,14 @@ export class EngineServer {
   readonly #create: () => Engine
   readonly #clients: { destroy(): void }[] = []
 
-  constructor(
-    kind: EngineKind,
-    handler: (exchange: Exchange) => void,
-    surroundings: Partial<Surroundings> = {},
-  ) {
+  constructor(kind: EngineKind, handler: (exchange: Exchange) => void, needs: Partial<EngineNeeds> = {}) {
     const watched = (exchange: Exchange): void => {
       this.last = exchange
       this.seen.push(exchange.path)
       handler(exchange)
     }
     const onThrow = (error: unknown): void => void this.thrown.push(error)
-    this.#create = () => loadEngine(kind).create(watched, surroundingsOf({ onThrow, ...surroundings }))
+    this.#create = () => loadEngine(kind).create(watched, needsOf({ onThrow, ...needs }))
   }
 
   /** Serves all tests of the `describe` that it is called in. */
@@ -113,8 +109,8 @@ export class EngineServer {
 }
 
 /** A server with one path for each thing that a handler can do. */
-export const pathServer = (kind: EngineKind, surroundings: Partial<Surroundings> = {}): EngineServer =>
-  new EngineServer(kind, handlerOfPaths(), surroundings)
+export const pathServer = (kind: EngineKind, needs: Partial<EngineNeeds> = {}): EngineServer =>
+  new EngineServer(kind, handlerOfPaths(), needs)
 
 function handlerOfPaths(): (exchange: Exchange) => void {
   const scratch = Buffer.alloc(HUGE_LENGTH)

@@ -18,7 +18,7 @@ import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { startThread } from '../../src/system/thread.ts'
 import { KEY, KEYED, keysOf, openedOf, optionsOf } from '../answered.ts'
-import { SLOW_ENGINES, missing, surroundingsOf } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing, needsOf } from '../http/server_for_tests.ts'
 import { ask, folderOfFile, runCliWell, type AskOptions } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -68,7 +68,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void) {
   }
   const path = new RequestPath(options, keysOf([KEY]))
   path.hold([oneView], 1)
-  const engine = loadEngine(kind).create((exchange) => path.handle(exchange), surroundingsOf())
+  const engine = loadEngine(kind).create((exchange) => path.handle(exchange), needsOf())
   const port = await engine.listen('127.0.0.1', 0)
   end(() => {
     engine.close()

@@ -46,10 +46,10 @@ test('A preference that is remembered is the one that parsing gives, however man
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 200; i++) {
       const header = `br;q=0.${i % 10}, gzip;q=0.5, zstd;q=0.${i}`
-      assert.equal(preference.of(header), preferredEncoding(header, OURS), header)
+      assert.equal(preference.choiceFor(header), preferredEncoding(header, OURS), header)
     }
   }
-  assert.equal(preference.of(''), null)
+  assert.equal(preference.choiceFor(''), null)
 })
 
 const preferred = (header: string) => preferredLanguage(header, LANGUAGES)

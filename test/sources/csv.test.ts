@@ -114,7 +114,7 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
       (line) =>
-        `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits`,
+        `lines.csv:${line} time must be ISO 8601 with a zone (2026-03-27T09:00:00Z) or 9 to 10 digits of epoch seconds`,
     ),
     'lines.csv:9 significant_height is not a decimal number',
     'lines.csv:10 significant_height is not a decimal number',
@@ -396,7 +396,7 @@ test('Faulty forecast lines are reported with file and line and left out.', asyn
     ].join('\n'),
   })
   const { forecasts, bad, skipped } = await record(openCsv, folder)
-  const time = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
+  const time = 'must be ISO 8601 with a zone (2026-03-27T09:00:00Z) or 9 to 10 digits of epoch seconds'
   assert.deepEqual(bad, [
     'lines.csv:3 lat is not a number from -90 to 90',
     'lines.csv:4 lng is not a number from -180 to 180',

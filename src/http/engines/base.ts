@@ -15,7 +15,7 @@ import type {
   RecordedLater,
   Retried,
   Refusal,
-  Surroundings,
+  EngineNeeds,
 } from '../exchange.ts'
 
 /** The head of a connection's last answer. */
@@ -120,7 +120,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   /** Bytes that are copied for slow clients. */
   #buffered = 0
   protected framing: Framing = 'no body'
-  readonly surroundings: Surroundings
+  readonly needs: EngineNeeds
   readonly #onRequest: OnRequest
   /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
   #state: 'open' | 'begun' | 'answered' = 'answered'
@@ -130,9 +130,9 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   #later: LaterReply | null = null
   #begun = 0
 
-  constructor(onRequest: OnRequest, surroundings: Surroundings) {
+  constructor(onRequest: OnRequest, needs: EngineNeeds) {
     this.#onRequest = onRequest
-    this.surroundings = surroundings
+    this.needs = needs
   }
 
   get cameWithBody(): boolean {
@@ -141,17 +141,17 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** A watchdog in another thread reads the route of a request that takes too long. */
   get route(): number {
-    return this.surroundings.serving[0]
+    return this.needs.serving[0]
   }
 
   set route(route: number) {
-    this.surroundings.serving[0] = route
+    this.needs.serving[0] = route
   }
 
   /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
   protected buffer(bytes: number): boolean {
     if (this.#buffered + bytes > BUFFER_LIMIT_BYTES) {
-      this.surroundings.onNotBuffered()
+      this.needs.onNotBuffered()
       return false
     }
     this.#buffered += bytes
@@ -168,7 +168,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** No error leaves it, and no request stays unanswered: either would end the process. */
   protected serve(method: string, request: Request, response: Response, refusal: Refusal | null): void {
-    const { recorder, onProgress, onThrow } = this.surroundings
+    const { recorder, onProgress, onThrow } = this.needs
     onProgress()
     this.arrived++
     this.method = method
@@ -209,7 +209,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#refuseSecond()
     const reply = this.putOff(this.response!, events)!
     this.#later = reply
-    reply.recorded = this.surroundings.recorder.deferred(this, this.#begun)
+    reply.recorded = this.needs.recorder.deferred(this, this.#begun)
     this.#state = 'answered'
     return reply
   }

@@ -1,5 +1,5 @@
 /** Chooses the HTTP engine. */
-import type { Engine, EngineKind, OnRequest, Surroundings } from '../exchange.ts'
+import type { Engine, EngineKind, OnRequest, EngineNeeds } from '../exchange.ts'
 import { NodeEngine, SHARES_PORT } from './node.ts'
 import { loadBinding } from './uws-binding.ts'
 import { UwsEngine } from './uws.ts'
@@ -10,7 +10,7 @@ export interface EngineChoice {
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  create(onRequest: OnRequest, surroundings: Surroundings): Engine
+  create(onRequest: OnRequest, needs: EngineNeeds): Engine
 }
 
 /**
@@ -20,7 +20,7 @@ export interface EngineChoice {
 export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   const { binding, reason } = preference === 'node' ? { binding: null, reason: null } : loadBinding()
   if (binding !== null) {
-    const create = (...parts: [OnRequest, Surroundings]): Engine => new UwsEngine(binding, ...parts)
+    const create = (...parts: [OnRequest, EngineNeeds]): Engine => new UwsEngine(binding, ...parts)
     return { kind: 'uws', maxWorkers: Infinity, warning: null, create }
   }
   if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)

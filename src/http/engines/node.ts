@@ -21,7 +21,7 @@ import {
   type OnRequest,
   type Retried,
   type Refusal,
-  type Surroundings,
+  type EngineNeeds,
 } from '../exchange.ts'
 import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, listenFault } from './base.ts'
 
@@ -48,9 +48,9 @@ export class NodeEngine extends BaseEngine {
   readonly #server: Server
   readonly #waiting = new WeakMap<Socket, number>()
 
-  constructor(onRequest: OnRequest, surroundings: Surroundings) {
+  constructor(onRequest: OnRequest, needs: EngineNeeds) {
     super()
-    this.exchange = new NodeExchange(onRequest, surroundings)
+    this.exchange = new NodeExchange(onRequest, needs)
     const limits = {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: TIMEOUT_MS,
@@ -70,7 +70,7 @@ export class NodeEngine extends BaseEngine {
   }
 
   #onOpen(socket: Socket): void {
-    const { connections, onProgress } = this.exchange.surroundings
+    const { connections, onProgress } = this.exchange.needs
     onProgress()
     if (!connections.opened()) {
       const { head, body } = TOO_MANY_CONNECTIONS

@@ -11,7 +11,7 @@ import {
   type LaterEvents,
   type OnRequest,
   type Retried,
-  type Surroundings,
+  type EngineNeeds,
 } from '../exchange.ts'
 import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer, listenFault, withClosing } from './base.ts'
 import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
@@ -38,14 +38,14 @@ export class UwsEngine extends BaseEngine {
   #app: UwsApp | null
   #token: object | null = null
 
-  constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
+  constructor(binding: UwsBinding, onRequest: OnRequest, needs: EngineNeeds) {
     super()
-    const exchange = new UwsExchange(onRequest, surroundings)
+    const exchange = new UwsExchange(onRequest, needs)
     this.exchange = exchange
     this.#binding = binding
     binding._cfg('silent')
     // A route of its own spares the method that counts the reading of its name.
-    this.#app = countedConnections(binding.App(), surroundings)
+    this.#app = countedConnections(binding.App(), needs)
       .get('/*', (response, request) => exchange.take('GET', request, response))
       .any('/*', (response, request) => exchange.take(request.getCaseSensitiveMethod(), request, response))
   }
@@ -70,7 +70,7 @@ export class UwsEngine extends BaseEngine {
   }
 }
 
-function countedConnections(app: UwsApp, { connections, onProgress }: Surroundings): UwsApp {
+function countedConnections(app: UwsApp, { connections, onProgress }: EngineNeeds): UwsApp {
   const { head, body } = TOO_MANY_CONNECTIONS
   let isRefusing = false
   return app.filter((connection, change) => {

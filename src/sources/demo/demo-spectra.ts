@@ -44,11 +44,11 @@ function add(batch: SpectraBatch, time: number, parts: readonly Part[]): void {
   const densities = parts.map(densityOf)
   const density = BANDS.frequency.map((_, band) => densities.reduce((sum, part) => sum + part[band], 0))
   const moments = Array.from(density, (whole, band) => {
-    const mean = (times: 1 | 2, of: (angle: number) => number): number =>
+    const mean = (times: 1 | 2, partOf: (angle: number) => number): number =>
       parts.reduce((sum, { direction, spread }, part) => {
         const angle = (times * direction * Math.PI) / 180
         const width = (times * spread * Math.PI) / 180
-        return sum + (densities[part][band] / whole) * Math.exp(-(width ** 2) / 2) * of(angle)
+        return sum + (densities[part][band] / whole) * Math.exp(-(width ** 2) / 2) * partOf(angle)
       }, 0)
     return momentsOf('north-from', mean(1, Math.cos), mean(1, Math.sin), mean(2, Math.cos), mean(2, Math.sin))
   })

@@ -269,12 +269,12 @@ function coverageSeries(
     const { unit, standardName } = parameterOf(parameters, name)
     const label = isKnownLabel(name) ? name : standardName
     if (!isLabel(label)) return []
-    const { values, at } = rangeOf(jsonOf(range, name), name, {
+    const { values, placeOf } = rangeOf(jsonOf(range, name), name, {
       t: times.length,
       x: xs.length,
       y: ys.length,
     })
-    return [{ label, unit, standardName, values, at }]
+    return [{ label, unit, standardName, values, placeOf }]
   })
   // An empty answer could otherwise name a grid of any size.
   if (ranges.length === 0) return []
@@ -282,8 +282,8 @@ function coverageSeries(
     xs.map((x, column) => {
       const { lat, lng } = placeOf(y, x)
       const columns = new Map<string, SeriesColumn>()
-      for (const { label, unit, standardName, values, at } of ranges) {
-        const ofPlace = times.map((_, t) => values[at(t, column, row)])
+      for (const { label, unit, standardName, values, placeOf } of ranges) {
+        const ofPlace = times.map((_, t) => values[placeOf(t, column, row)])
         const placed = valuesOf(ofPlace, times.length, label)
         columns.set(label.toLowerCase(), { unit, standardName, values: placed })
       }
@@ -345,7 +345,7 @@ function rangeOf(
   range: Json,
   name: string,
   lengths: { readonly [axis: string]: number },
-): { values: unknown[]; at: (t: number, x: number, y: number) => number } {
+): { values: unknown[]; placeOf: (t: number, x: number, y: number) => number } {
   const values = listOf(range.values, `the values of ${name}`)
   const names =
     range.axisNames === undefined ? ['t'] : listOf(range.axisNames, 'axisNames').map(textOf).map(axisName)
@@ -367,5 +367,5 @@ function rangeOf(
     if (length > 1 && !strides.has(axis)) throw new UnusableFile(`${name} does not run along axis ${axis}`)
   }
   const [t, x, y] = ['t', 'x', 'y'].map((axis) => strides.get(axis) ?? 0)
-  return { values, at: (time, column, row) => time * t + column * x + row * y }
+  return { values, placeOf: (time, column, row) => time * t + column * x + row * y }
 }

@@ -143,10 +143,10 @@ function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void
     file.skipped('wind in an unknown unit')
     return
   }
-  const resolve = (unit: string, of: (u: number, v: number) => number | null): SeriesColumn => {
+  const resolve = (unit: string, resolved: (u: number, v: number) => number | null): SeriesColumn => {
     const values = east.values.map((value, i) => {
       const other = north.values[i]
-      return value === null || other === null ? null : of(value * eastFactor, other * northFactor)
+      return value === null || other === null ? null : resolved(value * eastFactor, other * northFactor)
     })
     return { unit, values }
   }

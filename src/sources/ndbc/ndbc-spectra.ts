@@ -137,13 +137,13 @@ function joined(
       file.skipped('a live spectrum that the archive has', station)
       continue
     }
-    const of = (quantity: Quantity): Float64Array | null => {
+    const valuesOf = (quantity: Quantity): Float64Array | null => {
       const row = rowOf(quantity, time)
       return row === undefined ? null : inBands(row, bands)
     }
-    const direction = of('direction')
-    const principal = of('principal')?.map((axis, i) => nearerTo(direction?.[i] ?? NaN, axis)) ?? null
-    const values: BandValues = { density, direction, principal, r1: of('r1'), r2: of('r2') }
+    const direction = valuesOf('direction')
+    const principal = valuesOf('principal')?.map((axis, i) => nearerTo(direction?.[i] ?? NaN, axis)) ?? null
+    const values: BandValues = { density, direction, principal, r1: valuesOf('r1'), r2: valuesOf('r2') }
     const batch = entryOf(batches, bandsKey(bands), () => new SpectraBatch(bands))
     const fault = batch.add(time, values)
     if (fault !== null) file.skipped(fault, station)
@@ -186,7 +186,7 @@ const MAX_SETS = 16
 class BandSets {
   readonly #sets = new Map<string, Bands | string>()
 
-  of(middles: readonly number[]): Bands | string {
+  bandsBy(middles: readonly number[]): Bands | string {
     if (this.#sets.size === MAX_SETS && !this.#sets.has(middles.join()))
       return `more than ${MAX_SETS} sets of bands`
     return entryOf(this.#sets, middles.join(), () => {
@@ -236,7 +236,7 @@ function readFile(
     }
     const { middles, values } = found as Pairs
     before = middles
-    const bands = sets.of(middles)
+    const bands = sets.bandsBy(middles)
     if (typeof bands === 'string') {
       file.bad(line, bands)
       continue

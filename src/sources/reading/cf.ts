@@ -16,7 +16,7 @@ const UTC = /^(?:UTC|GMT|Z|UTC?[+-]0+(?::?00)?)?$/i
  */
 export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doubt: TakeDoubt): Float64Array {
   const wanted = { rank: 1, maxValues: maxTimes, isCoordinate: true } as const
-  const { units, text, values, at } = file.read(name, wanted)
+  const { units, text, values, valueAt } = file.read(name, wanted)
   const unit = timeUnit(units)
   if (unit === null) throw new UnusableFile('its times are in an unknown unit')
   if (!STANDARD_CALENDAR.test(text('calendar')))
@@ -24,11 +24,11 @@ export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doub
   if (!UTC.test(text('time_zone')) || /\blocal\b/i.test(text('long_name')))
     throw new UnusableFile('its times are not in UTC')
   if (/\bTAI\b/.test(text('long_name'))) doubt('atomicTime', name)
-  const times = Float64Array.from(values, (_, i) => momentOf(unit, at(i)))
+  const times = Float64Array.from(values, (_, i) => momentOf(unit, valueAt(i)))
   if (times.length > 0 && times.every((time) => time < 0))
     throw new UnusableFile('none of its times is between 1970 and February 2106')
   // Half of the step between 32-bit floats of this size.
-  const last = Math.abs(at(values.length - 1))
+  const last = Math.abs(valueAt(values.length - 1))
   const off = 2 ** (Math.floor(Math.log2(last)) - 24) * unit.step
   if (values instanceof Float32Array && off >= 1)
     doubt('coarseTime', `${name} up to ${Math.round(off)} s early or late`)

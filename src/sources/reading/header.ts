@@ -187,7 +187,7 @@ function readCell(text: string): HeaderCell {
   const parts = partsOf(text)
   const unknown: string[] = []
   const named = parts.filter(({ kind, known }) => kind === 'name' && known !== null)
-  const of = (kind: Part['kind']): Part[] => parts.filter((part) => part.kind === kind)
+  const partsBy = (kind: Part['kind']): Part[] => parts.filter((part) => part.kind === kind)
   const meant = named.filter(({ known }) => known!.meaning !== undefined)
   const specific = meant.filter(({ known }) => !isGeneric(known!.meaning!.word))
   const [main] = specific.length > 0 ? specific : meant
@@ -212,7 +212,7 @@ function readCell(text: string): HeaderCell {
   const can = meaning === null && families.length === 0 ? narrowed : []
   const isNamed = meaning !== null || can.length > 0 || families.length > 0
   const roles = isNamed || isQuality ? [] : rolesOf(roled)
-  const leads = of('lead')
+  const leads = partsBy('lead')
   const quantities: readonly string[] = meaning === null ? can : [meaning.name]
   const isDirection = quantities.some((name) => name.toLowerCase().endsWith('direction'))
   const isTime = roles.some((role) => TIMES.has(role)) || (!isNamed && roles.length === 0 && leads.length > 0)
@@ -245,27 +245,30 @@ function readCell(text: string): HeaderCell {
     if (!(isSame || isNarrowed || isRole || family !== undefined || fitting.length > 0))
       unknown.push(part.text)
   }
-  const units = of('unit').filter(
+  const units = partsBy('unit').filter(
     ({ known }) => !(known?.qualifiers.includes('hemisphere') === true && isPlace),
   )
   const takesUnit = isNamed || isQuality || isPlace || isTime || roles.includes('depth')
   const leave = (left: readonly Part[]): number => unknown.push(...left.map((part) => part.text))
   leave(units.slice(takesUnit ? 1 : 0).filter(({ text: unit }) => unit !== units[0].text || !takesUnit))
   leave(leads.slice(isTime ? 1 : 0))
-  leave(of('number').slice(isNamed || isQuality ? 1 : 0))
+  leave(partsBy('number').slice(isNamed || isQuality ? 1 : 0))
   leave(
-    of('depth').slice(isQuality || quantities.some((name) => DEEP.has(name)) || families.length > 0 ? 1 : 0),
+    partsBy('depth').slice(
+      isQuality || quantities.some((name) => DEEP.has(name)) || families.length > 0 ? 1 : 0,
+    ),
   )
-  leave(isDirection ? [] : of('compass'))
-  leave(isTime ? [] : of('order'))
-  leave(isNamed ? [] : of('duration'))
-  leave(of('unknown'))
+  leave(isDirection ? [] : partsBy('compass'))
+  leave(isTime ? [] : partsBy('order'))
+  leave(isNamed ? [] : partsBy('duration'))
+  leave(partsBy('unknown'))
   // In brackets behind a humidity, "1" is CF's unit of a share, and no sensor.
   const share =
-    quantities.includes('humidity') && of('number').some(({ group, text: one }) => group > 0 && one === '1')
+    quantities.includes('humidity') &&
+    partsBy('number').some(({ group, text: one }) => group > 0 && one === '1')
   const zoneOfName = /(utc|gmt)$/.exec(plainName(named[0]?.text ?? ''))
   const leadOfName = isTime && zoneOfName !== null ? '+00:00' : null
-  const [depth] = of('depth')
+  const [depth] = partsBy('depth')
   const [, metres, measure = 'm'] = DEPTH.exec(depth?.text ?? '') ?? []
   return {
     text,
@@ -283,10 +286,10 @@ function readCell(text: string): HeaderCell {
         .map((part) => part.text)
         .join(''),
     ),
-    number: of('number').length > 0 ? Number(of('number')[0].text) : null,
+    number: partsBy('number').length > 0 ? Number(partsBy('number')[0].text) : null,
     depth: metres === undefined ? null : Number(metres) * (METRES[measure[0].toLowerCase()] ?? 1),
     qualifiers,
-    order: orderIn(of('order')[0]?.text ?? ''),
+    order: orderIn(partsBy('order')[0]?.text ?? ''),
     family: families[0]?.known!.family ?? (isOther ? '' : null),
     unknown,
   }

@@ -73,26 +73,26 @@ const isAsWritten = (word: string): boolean => /^[A-Z]+[A-Z0-9_$]*$/.test(word)
 
 function knownWords(): ReadonlyMap<string, Known> {
   const known = new Map<string, Known>()
-  const of = (word: string): Known => {
+  const knownOf = (word: string): Known => {
     const key = isAsWritten(word) ? word : plainName(word)
     const found = known.get(key) ?? { roles: [], qualifiers: [] }
     known.set(key, found)
     return found
   }
-  for (const [word, meaning] of meaningsOf(vocabulary.labels)) of(word).meaning = { ...meaning, word }
+  for (const [word, meaning] of meaningsOf(vocabulary.labels)) knownOf(word).meaning = { ...meaning, word }
   const each = (
     lists: { readonly [name: string]: Words },
     take: (word: Known, name: string, text: string) => void,
   ): void => {
     for (const [name, words] of Object.entries(lists))
-      wordsOf(words).forEach((word) => take(of(word), name, word))
+      wordsOf(words).forEach((word) => take(knownOf(word), name, word))
   }
   for (const names of Object.values(vocabulary.languages)) {
     each(names, (word, name, text) => {
       word.meaning ??= { name: name as Quantity, rank: FOREIGN_RANK, word: plainName(text) }
     })
   }
-  for (const [word, can] of Object.entries(vocabulary.ambiguous)) of(word).can = wordsOf(can)
+  for (const [word, can] of Object.entries(vocabulary.ambiguous)) knownOf(word).can = wordsOf(can)
   each(vocabulary.roles, (word, role) => void word.roles.push(role as Role))
   each(vocabulary.others, (word, family) => void (word.family = family))
   each(vocabulary.words, (word, qualifier) => void word.qualifiers.push(qualifier as Qualifier))

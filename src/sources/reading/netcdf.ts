@@ -153,7 +153,7 @@ export interface Variable {
   /** Values beyond the valid range that the file gives; they count as missing. */
   invalid: number
   /** The value in units, NaN where it is missing. */
-  readonly at: (index: number) => number
+  readonly valueAt: (index: number) => number
   /** The attribute's text, empty where there is none. */
   readonly text: (attribute: string) => string
   /** The attribute's numbers: one, a list, or text such as "99.9, 98". */
@@ -189,22 +189,22 @@ function readVariable(
   const markers = new Set(['_FillValue', 'missing_value'].flatMap(numbers).map(stored))
   const isValid = isCoordinate ? null : validRange(attrs, values)
   let invalid = 0
-  const at = (index: number): number => {
+  const storedAt = (index: number): number => {
     const value = stored(values[index])
     return markers.has(value) ? NaN : value * scale + offset
   }
   const checked = (index: number): number => {
-    const value = at(index)
+    const value = storedAt(index)
     return isValid === null || isValid(values[index], value) ? value : NaN
   }
   if (isValid !== null) {
     for (let i = 0; i < values.length; i++) {
-      if (!Number.isNaN(at(i)) && Number.isNaN(checked(i))) invalid++
+      if (!Number.isNaN(storedAt(i)) && Number.isNaN(checked(i))) invalid++
     }
   }
   const [along = ''] = shape.length === 2 ? found.get_attached_scales(0) : []
   const units = text('units')
-  return { values, shape, along: along.replace(/^.*\//, ''), units, invalid, at: checked, text, numbers }
+  return { values, shape, along: along.replace(/^.*\//, ''), units, invalid, valueAt: checked, text, numbers }
 }
 
 /**

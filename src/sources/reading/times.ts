@@ -80,8 +80,8 @@ const MONTHS = [
 /** The month of a name in full or short, from 1; NaN for no month, and for two. */
 function monthOf(word: string): number {
   const name = plainName(word)
-  const is = (beginning: string): boolean => name.startsWith(beginning)
-  const found = MONTHS.flatMap((words, i) => (words.some(is) ? [i + 1] : []))
+  const begins = (beginning: string): boolean => name.startsWith(beginning)
+  const found = MONTHS.flatMap((words, i) => (words.some(begins) ? [i + 1] : []))
   return found.length === 1 ? found[0] : NaN
 }
 

@@ -35,14 +35,16 @@ export function timeFields(
   isOfPeople: boolean,
 ): readonly number[] {
   if (at !== undefined) return [at].flat().map((one) => columnOf(one))
-  const of = (role: Parameters<typeof fieldOf>[0]): number => fieldOf(role, cells)
+  const fieldIn = (role: Parameters<typeof fieldOf>[0]): number => fieldOf(role, cells)
   const single =
-    of('clock') >= 0 && cells[of('clock')].roleWord.toLowerCase() === 'time' ? of('clock') : of('time')
-  const plain = [single, of('date'), of('clock')].find((field) => field >= 0)
+    fieldIn('clock') >= 0 && cells[fieldIn('clock')].roleWord.toLowerCase() === 'time'
+      ? fieldIn('clock')
+      : fieldIn('time')
+  const plain = [single, fieldIn('date'), fieldIn('clock')].find((field) => field >= 0)
   if (!isOfPeople) return [plain ?? -1]
-  const [date, clock] = [of('date'), of('clock')]
-  const parts = [of('year'), of('month'), of('day')]
-  const finer = [of('minute'), of('second')].filter((field) => field >= 0)
+  const [date, clock] = [fieldIn('date'), fieldIn('clock')]
+  const parts = [fieldIn('year'), fieldIn('month'), fieldIn('day')]
+  const finer = [fieldIn('minute'), fieldIn('second')].filter((field) => field >= 0)
   const whole = parts.every((field) => field >= 0) ? parts : []
   const days = date >= 0 ? [date] : whole
   const split = days.length > 0 && clock >= 0 && !days.includes(clock) ? [[...days, clock, ...finer]] : []
