@@ -172,7 +172,13 @@ export class QuotaExchange {
       [[`:${this.#replica}`, more], ...changes],
       KEPT_S,
     )
-    if (this.#sum !== null && sum < this.#sum + more) this.#asksAll = true
+    if (this.#sum !== null && sum < this.#sum + more) {
+      this.#asksAll = true
+      this.#options.log(
+        `quotas: Redis ${redis.name} lacks calls of this hour that it had: it was emptied, or an older copy took over; each server sends its own again`,
+        'warning',
+      )
+    }
     this.#sum = sum
     for (const [i, { slot, id }] of keys.entries()) {
       // The slot has got another key meanwhile.

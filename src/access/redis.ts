@@ -10,6 +10,8 @@ const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 1000
 /** Characters of Redis's own words in a message. */
 const MOST_SAID = 120
+/** Of an hour. A greater count was made by somebody else, and would close a quota until the hour ends. */
+const MOST_CALLS = 2 ** 31
 
 export interface RedisAddress {
   /** With user and password. */
@@ -91,9 +93,10 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
       for (const [field, by] of changes) calls.hIncrBy(hash, field, by)
       const replies = (await calls.expire(hash, expireS).exec()) as unknown[]
       const counts = replies.slice(0, -1)
-      if (counts.length === changes.length && counts.every((count) => Number.isSafeInteger(count)))
-        return counts as number[]
-      throw new Error('gives an answer in an unexpected form')
+      if (counts.length !== changes.length || !counts.every((count) => Number.isSafeInteger(count)))
+        throw new Error('gives an answer in an unexpected form')
+      if ((counts as number[]).every((count) => Math.abs(count) < MOST_CALLS)) return counts as number[]
+      throw new Error('has a count of 2^31 or more, which no calls make')
     },
     close: (): void => {
       if (client.isOpen) client.destroy()

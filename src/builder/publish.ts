@@ -54,13 +54,24 @@ export async function publish(
   { parts, own }: Written,
   { lock, elsewhere, publishing }: PublishingWork,
 ): Promise<BuiltSnapshot> {
-  const { out, sources, now } = options
+  const { out, sources, now, report } = options
   const { hold } = base
   const { asOf } = gathered
   const content = { asOf, ...(isMadeUp(sources) && { demo: true }), parts }
   const kept = listKept(out).filter(({ waiting }) => !waiting)
-  const earlier = kept.map((one) => one.id).slice(-MOST_EARLIER)
-  const { id, bytes } = encodeManifest({ ...content, earlier })
+  const before = kept.map((one) => one.id).slice(-MOST_EARLIER)
+  const newest = kept.at(-1)
+  // The snapshot that was built last is kept once, with its bytes of then.
+  const isAgain = newest !== undefined && newest.id === encodeManifest(content).id
+  const { id, bytes } = encodeManifest({
+    ...content,
+    earlier: (isAgain ? newest.manifest?.earlier : null) ?? before,
+  })
+  const last = kept.find(({ current }) => current)?.manifest?.asOf ?? asOf
+  if (asOf < last)
+    report.warn(
+      `the data's time ${timestampText(asOf)} is before that of the published snapshot, ${timestampText(last)}: no mirror takes this one unless POST /reload asks for it`,
+    )
   // The state for the next build comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
     writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)

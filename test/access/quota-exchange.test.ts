@@ -216,6 +216,14 @@ test('Each call makes the next ones fewer on all replicas, and a used-up key sta
   redis.hashes.clear()
   await second.quotas.exchange()
   assert.equal(second.counters.take(0, 50, NOON), -1)
+  await settle([first, second])
+  for (const { lines } of [first, second]) {
+    assert.equal(lines.length, 1, lines.join())
+    assert.match(
+      lines[0],
+      /^quotas: Redis redis:\/\/test\/0 lacks calls of this hour that it had: it was emptied/,
+    )
+  }
 })
 
 test('Calls of the last moment of an hour are told when it is over, and the next hour begins at none.', async (t) => {

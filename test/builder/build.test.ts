@@ -96,7 +96,11 @@ test('Rows of the folder after the time asked for go, also in months of which no
   const dir = newFolder()
   await build([fakeSource(SMALL_WORLD)], dir)
   const early = SMALL_WORLD.map((buoy) => ({ ...buoy, rows: buoy.rows.slice(0, 1) }))
-  await build([fakeSource([early[0], early[2]])], dir, { asOf: at('2026-03-01T00:00:00Z'), allowLoss: 1 })
+  const lines: string[] = []
+  const write = (line: string): void => void lines.push(line)
+  const options = { asOf: at('2026-03-01T00:00:00Z'), allowLoss: 1, write }
+  await build([fakeSource([early[0], early[2]])], dir, options)
+  assert.ok(lines.some((line) => line.includes('no mirror takes this one')))
   assert.deepEqual(await rowsOf(dir, 'readings').then((rows) => rows.length), 2)
 })
 

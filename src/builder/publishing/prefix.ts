@@ -94,15 +94,24 @@ export class Prefix {
     own: readonly string[],
   ): Promise<Commit | null> {
     const condition = before?.etag == null ? { ifNoneMatch: '*' as const } : { ifMatch: before.etag }
-    await this.store.put(MANIFEST_FILE, bytes, {
-      ...(!this.singleWriter && condition),
-      cacheControl: CHANGING,
+    const put = { ...(!this.singleWriter && condition), cacheControl: CHANGING }
+    const lost = await this.store.put(MANIFEST_FILE, bytes, put).then(
+      () => null,
+      (error: unknown) => {
+        if (error instanceof RequestFault) return error
+        throw error
+      },
+    )
+    // An attempt of ours may have been taken before its answer was lost, even if all later ones failed.
+    const there = await this.newest().catch((error: unknown) => {
+      throw lost ?? error
     })
-    // An attempt of ours may have been taken before its answer was lost, even if a later one is refused.
-    const there = await this.newest()
     if (there !== null && Buffer.from(bytes).equals(there.bytes)) return null
+    if (lost !== null) throw lost
     if (there !== null && !own.includes(there.name)) return there
-    throw new StoreError(`${this.address}/${MANIFEST_FILE}: the store does not show what was put there`)
+    throw new StoreError(
+      `${this.address}/${MANIFEST_FILE}: the store does not show what was put there; it may lag: wait some minutes, then build or publish again`,
+    )
   }
 
   /** @throws BuildError where the prefix has an object that no killed builder of ours left */

@@ -257,7 +257,7 @@ const ownCommits = ({ commit, tried }: Published): string[] => [commit, ...tried
 
 function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildError {
   return new BuildError(
-    `${address}: has ${commitText(there)}, which is not what ${dir} published last: another builder publishes there, or the store shows an old state. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has`,
+    `${address}: has ${commitText(there)}, which is not what ${dir} published last: another builder publishes there, or the store shows an old state. If it lags, wait some minutes and try again. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has`,
   )
 }
 

@@ -136,7 +136,7 @@ export class MirrorFolder {
     const found = await free()
     if (needed <= found) return
     throw new BuildError(
-      `${this.dir}: no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(found)} are free for it`,
+      `${this.dir}: no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(found)} are free for it beside ${megabytes(SPARE_BYTES)} that a mirror leaves to others`,
     )
   }
 

@@ -135,7 +135,12 @@ test('A Redis that comes late is found, and an answer in another form is a faile
   const other = await countsAt(t, lying.address)
   await isThere(other)
   const form = (reply: string): string => `+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n${reply}`
-  for (const reply of ['*3\r\n+a\r\n+b\r\n:1\r\n', '*1\r\n:1\r\n', '*3\r\n_\r\n_\r\n:1\r\n']) {
+  for (const reply of [
+    '*3\r\n:2147483648\r\n:1\r\n:1\r\n',
+    '*3\r\n+a\r\n+b\r\n:1\r\n',
+    '*1\r\n:1\r\n',
+    '*3\r\n_\r\n_\r\n:1\r\n',
+  ]) {
     lying.lie = { word: 'HINCRBY', reply: form(reply) }
     await assert.rejects(add(other, 1), reply)
   }

@@ -183,6 +183,21 @@ test("A manifest that was taken, and whose answer was lost, is found again and n
   expectSound(stub)
 })
 
+test('A manifest of which the store took all and answered nothing is published.', async (t) => {
+  const { stub, one } = await sceneFor(t)
+  await one.build([buoyAt('A', 0)])
+  const put = one.store.put.bind(one.store)
+  one.store.put = async (name, body, options) => {
+    const answer = await put(name, body, options)
+    if (name === 'manifest.msgpack')
+      throw new StoreError('the server did not answer in time', { passing: true })
+    return answer
+  }
+  assert.ok((await one.build([buoyAt('A', 1)])).outcome)
+  assert.equal(await currentId(one.dir), commitsOf(stub)[1].manifest.id)
+  expectSound(stub)
+})
+
 test("A manifest that reaches the store late, when the builder has given it up, is not called another builder's.", async (t) => {
   const { stub, one } = await sceneFor(t)
   await one.build([buoyAt('A', 0)])
