@@ -52,13 +52,13 @@ const LOOK_INTERVAL_MS = 2000
 /** A client that takes nothing for so long is cut: twice the longest pause seen behind a proxy at 20 KB/s. */
 const SILENCE_MS = 20_000
 /**
- * Looks at a stream that has taken longer than some seconds until its last bytes are out of the engine at
- * 20 KB/s, and until there is room for the mark of its end: the engine keeps what finds no room for ten
- * seconds only.
+ * The mark of a stream's end needs room: the engine keeps it for ten seconds only. A stream that took less
+ * than this has a client that makes room in that time. Of a longer one the mark waits for a share of its
+ * time, and at most for as many looks: as long as a pause may last.
  */
-const SLOW_MS = 5000
-const LAST_LOOKS = 4
-const END_LOOKS = 2
+const QUICK_MS = 5000
+const END_SHARE = 1 / 4
+const END_LOOKS = 5
 
 const LOST = 'the thread that makes long answers has ended'
 
@@ -76,13 +76,14 @@ class Sending {
   #unsure = 0
   #hasRoom = true
   isComplete = false
-  /** When its client last took something, ms. */
-  readAt = 0
-  /** When it began, ms. */
+  /** When it began, and when its client last took something, ms. */
   begunAt = 0
+  readAt = 0
   /** A look has found no room: little is written at a time, so that it is soon known to be out. */
   isSlow = false
-  /** Looks since the last bytes were written. */
+  /** Something was written since the kernel told of much room. */
+  isTight = false
+  /** Looks since all was written. */
   lastLooks = 0
 
   constructor(reply: LaterReply, said: LongReply) {
@@ -112,6 +113,7 @@ class Sending {
     const bytes = this.#take(most)
     this.#unsure += bytes.length
     this.#hasRoom = false
+    this.isTight = true
     if (this.reply.write(bytes)) this.room(now)
   }
 
@@ -184,7 +186,7 @@ export class LongAnswers {
     const reply = exchange.later({
       onRoom: () => {
         if (!this.#answers.has(number)) return
-        sending.isSlow = false
+        sending.isSlow = sending.isTight = false
         this.#room(number, sending)
       },
       onGone: () => this.#done(number),
@@ -270,7 +272,8 @@ export class LongAnswers {
     else if (!sending.hasRoom) return false
     else if (sending.canWrite) return true
     else if (!sending.isAllWritten) this.#tellTaken(number, sending)
-    else if (!sending.isStream || now - sending.begunAt < SLOW_MS) this.#end(number, sending)
+    else if (!sending.isStream || !sending.isTight || now - sending.begunAt < QUICK_MS)
+      this.#end(number, sending)
     return false
   }
 
@@ -290,9 +293,13 @@ export class LongAnswers {
     for (const [number, sending] of this.#answers) {
       // While there is more to send, this is the only time.
       this.#tellTaken(number, sending)
-      if (sending.hasRoom) {
-        if (sending.isAllWritten && ++sending.lastLooks === END_LOOKS) this.#end(number, sending)
-      } else this.#tryAgain(number, sending)
+      if (!sending.hasRoom) this.#tryAgain(number, sending)
+      else if (sending.isAllWritten) {
+        sending.reply.retry()
+        const waited = ++sending.lastLooks * LOOK_INTERVAL_MS
+        const enough = Math.min(END_LOOKS * LOOK_INTERVAL_MS, (this.#clock() - sending.begunAt) * END_SHARE)
+        if (waited >= enough) this.#end(number, sending)
+      }
     }
   }
 
@@ -302,14 +309,17 @@ export class LongAnswers {
     if (isRead && mayWrite) this.#room(number, sending)
     else if (isRead) sending.readAt = this.#clock()
     else if (this.#clock() - sending.readAt >= SILENCE_MS) {
+      // The engine has all of a stream, and does not say what is out: whoever reads has taken it by now.
+      if (mayWrite && sending.isAllWritten) {
+        this.#end(number, sending)
+        return
+      }
       this.#done(number)
       sending.reply.cut()
     } else if (mayWrite && sending.canWrite) {
       // A little, which says whether there is room.
       sending.write(LEAST_BYTES, this.#clock())
       if (sending.hasRoom) this.#sendSoon(number)
-    } else if (mayWrite && sending.isAllWritten && ++sending.lastLooks === LAST_LOOKS) {
-      this.#end(number, sending)
     }
   }
 

@@ -246,12 +246,13 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     const { socket } = this.response
     const before = this.#unread
     this.#unread = (socket && unreadBytes(socket)) ?? before
-    const isRead = this.#unread < before
-    if (isRead) socket?.setTimeout(TIMEOUT_MS)
-    return { isRead, mayWrite: false }
+    // Who asks again decides how long a silence may be.
+    socket?.setTimeout(0)
+    return { isRead: this.#unread < before, mayWrite: false }
   }
 
   protected finish(): void {
+    this.response.socket?.setTimeout(TIMEOUT_MS)
     this.response.end()
   }
 

@@ -30,6 +30,8 @@ export interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer
   /** Reads nothing further of the connection. */
   pause(): unknown
+  /** Reads on, waits for room, and gives a silent connection ten seconds more. */
+  resume(): unknown
   close(): unknown
 }
 

@@ -297,6 +297,8 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (this.length === null) {
       // What the engine keeps of a stream goes out with the next cork, which does not say how much.
       this.response.cork(() => {})
+      // Its ten seconds begin anew: they count from the last write without room, whatever went out since.
+      this.response.resume()
       return { isRead: false, mayWrite: true }
     }
     const rest = this.#untaken
