@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { unreadBytes } from '../../src/http/engines/unread-bytes.ts'
+import { unreadBytes } from '../../src/http/engines/node.ts'
 import { until } from '../until.ts'
 
 const skip = process.platform === 'linux' ? false : 'this system has no /proc/net/tcp'

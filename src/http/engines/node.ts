@@ -286,7 +286,7 @@ function textOf(path: string): string {
 /**
  * Bytes that were sent to a client and not acknowledged (Linux, `man 5 proc`), or null if it is unknown.
  */
-function unreadBytes({ localAddress, localPort, remoteAddress, remotePort }: Socket): number | null {
+export function unreadBytes({ localAddress, localPort, remoteAddress, remotePort }: Socket): number | null {
   if (localAddress === undefined || remoteAddress === undefined) return null
   const row = ` ${placeOf(localAddress, localPort!)} ${placeOf(remoteAddress, remotePort!)} `
   const text = tables()

@@ -17,7 +17,7 @@ import { Builder, buoyAt, commitsOf, expectSound, idsOf, NOON, sceneFor, current
 
 /** What a builder says that finds another one's snapshot. */
 const ANOTHER =
-  /^BuildError: s3:\/\/bucket\/sea: has snapshot \w{24}, published at 2026-03-27T12:00:00Z by process \d+ on \S+, which is not what \S+ published last: another builder publishes there, or the store shows an old state\. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has$/
+  /^BuildError: s3:\/\/bucket\/sea: has snapshot \w{24}, published at 2026-03-27T12:00:00Z by process \d+ on \S+, which is not what \S+ published last: another builder publishes there, or the store shows an old state\. If it lags, wait some minutes and try again\. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has$/
 
 test('A build puts the parts that are missing, then the manifest, and its folder follows.', async (t) => {
   const { stub, one } = await sceneFor(t)
