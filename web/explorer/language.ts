@@ -32,7 +32,8 @@ export function chosenLanguage(asked: string | null, preferred: readonly string[
   const language = languageOf(tags.find((tag) => LANGUAGES.includes(languageOf(tag))) ?? 'en')
   const own = tags.find((tag) => languageOf(tag) === language && tag.includes('-'))
   const isKnown = own !== undefined && Intl.DateTimeFormat.supportedLocalesOf(own).length > 0
-  return [language, isKnown ? own : language === 'en' ? ENGLISH : language]
+  const usual = language === 'en' ? ENGLISH : language
+  return [language, isKnown ? own : usual]
 }
 
 /** Brings the texts of a language. Where they cannot be loaded, the page is in English. */

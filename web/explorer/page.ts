@@ -153,11 +153,8 @@ const NO_LIST = { state: 'here', data: { buoys: [] } } as const
 export function pageOf(api: Api, answers: Answers, guest: Guest, view: ViewState, place: Place): Page {
   answers.beginDrawing()
   const { isGuest } = api
-  const buoys = !isGuest
-    ? answers.get(mapAddress(api, place.isOfOneBuoy))
-    : place.isOfOneBuoy
-      ? NO_LIST
-      : guest.buoys(view)
+  const guestBuoys = (): Page['buoys'] => (place.isOfOneBuoy ? NO_LIST : guest.buoys(view))
+  const buoys = isGuest ? guestBuoys() : answers.get(mapAddress(api, place.isOfOneBuoy))
   const subject = isGuest
     ? guestSubject(guest, view)
     : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [], place)

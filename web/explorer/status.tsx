@@ -53,18 +53,12 @@ export function LiveDot() {
   const [word, title] = texts.status[state]
   // What is shown is older than what comes: nothing has been published for long.
   const data = state === 'lost' ? '' : dataAge.value
+  const since = state === 'lost' ? `${word} · ${old}` : old
+  const said = isOld ? since : word
   return (
     <p id="live" class="row" data-state={state} title={title} hidden={state === 'off' && data === ''}>
       <span class="dot" aria-hidden="true" />
-      {data !== '' ? (
-        <span class="ago old">{data}</span>
-      ) : !isOld ? (
-        word
-      ) : state === 'lost' ? (
-        `${word} · ${old}`
-      ) : (
-        old
-      )}
+      {data === '' ? said : <span class="ago old">{data}</span>}
     </p>
   )
 }

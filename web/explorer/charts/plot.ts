@@ -115,9 +115,10 @@ export function draw(
   const byMouse = onSelect === undefined ? texts.chart.hover : texts.chart.hoverOrDrag
   const hint = isTouch ? texts.chart.tap : byMouse
   // A line breaks at marked cells, and continues over cells without a value.
-  const cells = lines.map(({ values, sign }) =>
-    values.map((value) => (value === null ? undefined : sign === undefined ? scale.from(value) : value)),
-  )
+  const cells = lines.map(({ values, sign }) => {
+    const shown = (value: number): number => (sign === undefined ? scale.from(value) : value)
+    return values.map((value) => (value === null ? undefined : shown(value)))
+  })
   const rows = [...new Set(lines.flatMap(({ sign, row, label }) => (sign ? [row ?? label] : [])))]
   const signPixels = rows.length * SIGN_ROW_PIXELS
   const belowPixels = signPixels + (isLast ? timesPixels : BELOW_PIXELS)

@@ -152,7 +152,8 @@ const METRES_A_SECOND = new Set('BY CN DK EE FI FO GL IS JP KP KR KZ LT LV MN NO
 export function unitsOfLocales(locales: readonly string[]): Units {
   const region = locales.map(regionOf).find((each) => each !== undefined) ?? ''
   const usesFeet = FEET.has(region)
-  const speed = KNOTS.has(region) ? 'kn' : METRES_A_SECOND.has(region) ? 'ms' : 'kmh'
+  const metric = METRES_A_SECOND.has(region) ? 'ms' : 'kmh'
+  const speed = KNOTS.has(region) ? 'kn' : metric
   return { height: usesFeet ? 'ft' : 'm', speed, temperature: usesFeet ? 'f' : 'c' }
 }
 

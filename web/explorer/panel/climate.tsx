@@ -171,9 +171,10 @@ function Scatter({ data, scale }: Drawable<'table'>) {
               {columns.map((x) => {
                 const share = shares.get(`${x} ${y}`) ?? 0
                 const strength = Math.round(70 * Math.sqrt(share / most))
+                const percent = share < 0.0005 ? '·' : decimalText(100 * share, 1)
                 return (
                   <td key={x} style={{ '--strength': `${strength}%` }}>
-                    {share === 0 ? '' : share < 0.0005 ? '·' : decimalText(100 * share, 1)}
+                    {share === 0 ? '' : percent}
                   </td>
                 )
               })}

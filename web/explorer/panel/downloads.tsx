@@ -42,8 +42,8 @@ function offers(): Offer[] {
         return [[texts.downloads.season, seriesAddress(api, buoy.slug, season), 'csv']]
       }
       const { answer } = past
-      const time =
-        answer.state !== 'here' ? [] : 'time' in answer.data ? answer.data.time : answer.data.buckets.time
+      const shown = answer.state === 'here' ? answer.data : { time: [] }
+      const { time } = 'time' in shown ? shown : shown.buckets
       const [start, end] = [time[0], time.at(-1)]
       return [
         ...(start === undefined || end === undefined

@@ -207,6 +207,7 @@ export function BuoyRow(props: {
   }
   const age =
     reading === null ? texts.list.noReading : <Ago time={reading.time} isVirtual={own?.virtual ?? false} />
+  const ofBuoy = own === null ? texts.list.noReadingSince(recently.value) : isolated(where ?? own.source)
   return (
     <li>
       <a
@@ -221,11 +222,7 @@ export function BuoyRow(props: {
         <span class="row-name">
           <bdi>{name}</bdi>
           <small>
-            {point !== null
-              ? texts.list.forecastAndTide
-              : own === null
-                ? texts.list.noReadingSince(recently.value)
-                : isolated(where ?? own.source)}
+            {point === null ? ofBuoy : texts.list.forecastAndTide}
             {point === null && own !== null ? ' · ' : null}
             {own === null ? null : age}
           </small>
