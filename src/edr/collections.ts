@@ -146,7 +146,7 @@ export function parametersOf(parameters: readonly EdrParameter[], base: string):
     const { standardName, label, unit } = parameter
     const id =
       standardName === null
-        ? `${base.slice(0, -'/edr'.length)}/docs`
+        ? `${base}/period`
         : `http://vocab.nerc.ac.uk/standard_name/${standardName}/`
     return [
       nameOf(parameter),
@@ -189,6 +189,7 @@ function collectionOf(collection: Collection, dataset: Dataset, base: string): o
     link: {
       href: query === 'locations' ? `${address}/locations` : `${address}/${query}`,
       rel: 'data',
+      type: query === 'locations' ? CONTENT_TYPES.geojson : CONTENT_TYPES.covjson,
       variables: {
         title: `${title}: ${query}`,
         description: PARAMETERS_OF_QUERIES[query],
@@ -234,7 +235,8 @@ const CRS84_WKT =
   'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
 
 /** The document at a path below `/edr` (`isDocument`). @param base absolute address of `/edr` */
-export function documentAt(path: string, dataset: Dataset, base: string): object {
+export function documentAt(path: string, dataset: Dataset, base: string): object | string {
+  if (path === '/period') return PERIOD
   if (path === '') return landing(base)
   if (path === '/conformance') return { conformsTo: CONFORMANCE }
   if (path === '/api') return openApi(base)
@@ -244,6 +246,15 @@ export function documentAt(path: string, dataset: Dataset, base: string): object
   const links = [link(`${base}/collections`, 'self', 'application/json', 'Collections')]
   return { links, collections }
 }
+
+/** What `period` is: CF has no name for it. */
+const PERIOD = `period: wave period as its source defines it, in seconds
+
+Of buoys it is the significant period (Candhis: TH13D). Where a network has no other, it is the dominant or the peak period;
+in the forecast it is what the model calls its wave period. So compare values of one network only.
+
+The peak period of the spectrum is a parameter of its own: sea_surface_wave_period_at_variance_spectral_density_maximum.
+`
 
 function landing(base: string): object {
   return {
@@ -281,12 +292,16 @@ const OF_ALL = ['datetime', 'parameter-name', 'crs', 'f']
 
 function openApi(base: string): object {
   const response = (description: string): object => ({ description })
-  const errors = {
+  const others = {
+    304: 'The client has it already',
     400: 'A parameter is wrong',
     401: 'A key is missing',
     404: 'No such resource',
     413: 'Too many values',
+    410: 'The snapshot is not held any more',
     429: 'Quota used up',
+    500: 'A fault of the server',
+    503: 'Not now: Retry-After says when',
   }
   const operation = (
     id: string,
@@ -311,7 +326,7 @@ function openApi(base: string): object {
       responses: {
         200: response('The answer'),
         204: response('No data'),
-        ...Object.fromEntries(Object.entries(errors).map(([status, text]) => [status, response(text)])),
+        ...Object.fromEntries(Object.entries(others).map(([status, text]) => [status, response(text)])),
       },
     },
   })
@@ -319,6 +334,7 @@ function openApi(base: string): object {
     '',
     '/conformance',
     '/api',
+    '/period',
     '/collections',
     ...COLLECTIONS.map(({ id }) => `/collections/${id}`),
   ]
@@ -331,7 +347,7 @@ function openApi(base: string): object {
       const own = OWN_PARAMETERS[query]
       const address = `/collections/${id}/${query}`
       if (query === 'locations') {
-        paths.push([address, operation(`${id}_locations`, `${title}: all buoys as GeoJSON`, [], [])])
+        paths.push([address, operation(`${id}_locations`, `${title}: all buoys as GeoJSON`, ['bbox'], [])])
         paths.push([
           `${address}/{locationId}`,
           operation(`${id}_location`, `${title}: of a buoy`, OF_ALL, [], ['locationId']),

@@ -28,7 +28,7 @@ export interface EdrRoute {
 }
 
 const PATH = /^\/collections\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/
-const DOCUMENT = /^(?:|\/conformance|\/api|\/collections(?:\/([^/]+))?)$/
+const DOCUMENT = /^(?:|\/conformance|\/api|\/period|\/collections(?:\/([^/]+))?)$/
 
 const isCollection = (id: string | undefined): id is CollectionId =>
   id !== undefined && Object.hasOwn(QUERIES_OF, id)
@@ -80,6 +80,7 @@ export type EdrGiven = { readonly [name in (typeof PARAMETERS)[number]]: string 
 /** The format of an answer; of one that is refused any. */
 export function formatAt(path: string, { f }: EdrGiven): Format {
   if (path === '/api') return 'openapi'
+  if (path === '/period') return 'text'
   if (isDocument(path)) return 'document'
   const isList = edrRoute(path)?.location === null && path.endsWith('/locations')
   const name = isList ? 'geojson' : f?.toLowerCase()

@@ -69,7 +69,8 @@ export function edrRequest(
   if (operation === 'listBuoys') {
     const names = parameters.map(nameOf)
     const form: EdrForm = { ...plain, format: 'GeoJSON', parameters: names, isOfLocations: true }
-    return { operation, path: [], query: 'active_only=false', form }
+    const within = given.bbox === '' ? '' : `&bbox=${boxOf(given).join()}`
+    return { operation, path: [], query: `active_only=false${within}`, form }
   }
   const format = formatOf(given)
   crsOf(given)
@@ -136,7 +137,8 @@ type Range = { readonly start: string; readonly end: string } | null
 
 const DATETIMES =
   'an instant such as 2026-03-01T00:00:00Z, or two with / between them, of which .. may be one'
-const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/i
+/** Without a zone it is UTC, as everywhere in the API. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/i
 
 function rangeOf(given: EdrGiven): Range {
   const text = textOf(given, 'datetime')

@@ -102,7 +102,10 @@ function tableAnswer(
 function edrAnswer(view: View, { base, path, given }: EdrAsked, { language, now }: LongRequest): Pieces {
   const { dataset } = view
   const route = edrRoute(path)
-  if (route === null) return pieces([JSON.stringify(documentAt(path, dataset, base))])
+  if (route === null) {
+    const document = documentAt(path, dataset, base)
+    return pieces([typeof document === 'string' ? document : JSON.stringify(document)])
+  }
   try {
     const asked = edrRequest(route, given as EdrGiven, view, base, now)
     if (asked === null) return pieces([])
@@ -162,6 +165,7 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
     case 'covjson':
     case 'document':
     case 'openapi':
+    case 'text':
       throw new Error(`${shape.format} is of EDR alone`)
   }
 }

@@ -8,7 +8,7 @@ export type RowFormat = (typeof FORMATS)[number]
 /** What operations offer. Parquet is written by column, on a thread that serves nothing. */
 export type OfferedFormat = RowFormat | 'parquet'
 /** CoverageJSON, and documents that describe it, are of EDR alone (`edr/`). */
-export type Format = OfferedFormat | 'covjson' | 'document' | 'openapi'
+export type Format = OfferedFormat | 'covjson' | 'document' | 'openapi' | 'text'
 
 export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   json: 'application/json',
@@ -19,6 +19,7 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   covjson: 'application/prs.coverage+json',
   document: 'application/json',
   openapi: 'application/vnd.oai.openapi+json;version=3.0',
+  text: 'text/plain; charset=utf-8',
 }
 
 /** A request of EDR, which the thread of long answers reads. */

@@ -314,6 +314,42 @@ test('Documents and the list of locations need no key, data do; an address by Ho
   assert.equal(new AskedPath(view).get('/edr', open).status, 404)
 })
 
+/** What the EDR plugin of QGIS sends, and the tests of xpublish-edr, with a place and a time of ours. */
+const OTHERS = [
+  'position?crs=CRS84&f=CoverageJSON&parameter-name=period&datetime=START/END&coords=Point (-1.61499999999999999 43.53199999999999648)',
+  'position?coords=POINT(-1.615 43.532)',
+  'position?coords=POINT(-1.615 43.532)&f=csv&parameter-name=period&datetime=END',
+  'position?coords=POINT(-1.615%2043.532)&f=geojson&parameter-name=period',
+  'radius?crs=CRS84&f=GeoJSON&datetime=START/END&coords=Point (-1.6 43.5)&within=25&within-units=km',
+  'area?crs=CRS84&f=CoverageJSON&datetime=START/END&coords=Polygon ((-2 43, -1 43, -1 44, -2 44, -2 43))',
+  'area?coords=POLYGON((-2 43, -2 44, -1 44, -1 43, -2 43))&f=csv',
+  'area?coords=POLYGON((-2 43, -2 44, -1 44, -1 43, -2 43))&f=geojson',
+  'cube?bbox=-2,43,-1,44',
+  'cube?crs=CRS84&f=CSV&datetime=START/END&bbox=-2.0,43.0,-1.0,44.0',
+  'locations/anglet?crs=CRS84&f=CoverageJSON&parameter-name=period&datetime=START/END',
+]
+
+test('What other programs send is answered: times without a zone are UTC, and WKT has blanks and any case.', () => {
+  const [start, end] = [asOf - 7200, asOf].map((epoch) => iso(epoch).slice(0, -1))
+  for (const other of OTHERS) {
+    const query = other.replace('START', start).replace('END', end).replaceAll(' ', '%20')
+    const { status, text } = path.get(`/edr/collections/waves/${query}`, HEADERS)
+    assert.equal(status, 200, `${other}: ${text}`)
+    assert.ok(text.length > 100)
+  }
+  const { features } = data('/edr/collections/waves/locations?bbox=-2,43,-1,44') as {
+    features: { id: string; geometry: { coordinates: number[] } }[]
+  }
+  const inside = catalog.slugs.filter((_, i) => catalog.lng[i] >= -2 && catalog.lng[i] <= -1 && catalog.lat[i] >= 43 && catalog.lat[i] <= 44)
+  assert.deepEqual(features.map(({ id }) => id).sort(), inside.sort())
+  const { parameter_names: names } = data('/edr/collections/waves') as {
+    parameter_names: { period: { observedProperty: { id: string } } }
+  }
+  const page = path.get(names.period.observedProperty.id.replace(`http://${HOST}`, ''), { host: HOST })
+  assert.deepEqual([page.status, page.headers['content-type']], [200, 'text/plain; charset=utf-8'])
+  assert.match(page.text, /^period: wave period as its source defines it/)
+})
+
 /** What is wrong, and the parameter that has to be named. */
 const WRONG: [query: string, parameter: string][] = [
   ['locations/anglet?f=netCDF', 'f'],
