@@ -8,7 +8,8 @@ import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { LogLine } from '../system/log.ts'
-import { compareText, counted, cutText } from '../system/text.ts'
+import { compareText, counted } from '../system/text.ts'
+import { cutText } from '../system/log.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
   type LossDocument,

@@ -1,8 +1,17 @@
 /** A month's rows as tables by buoy and time, one row for each time, new rows merged with earlier ones. */
 import type { MonthRows } from '../index/segments.ts'
-import { MEASURE_NAMES, MEASURES, rowNames, WEATHER_MEASURES, type MeasureName } from '../sea/columns.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  rowNames,
+  WEATHER_MEASURES,
+  type Codes,
+  type Column,
+  type MeasureName,
+} from '../sea/columns.ts'
+import { monthText } from '../sea/time.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
-import type { MonthTable, Rows } from '../snapshot/part-kinds.ts'
+import type { Part } from '../snapshot/snapshot-format.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 /** Runs of at least this many rows are copied as a whole. */
@@ -293,4 +302,39 @@ export function isAscending(time: Uint32Array, from: number, to: number): boolea
     if (time[row] <= time[row - 1]) return false
   }
   return true
+}
+
+export interface Rows {
+  time: Uint32Array
+  columns: RowColumns
+}
+
+/** Rows of one month. `buoys[i]` has `start[i]` to before `start[i + 1]`, ascending in time. */
+export interface MonthTable extends Rows {
+  month: number
+  buoys: Uint32Array
+  start: Uint32Array
+}
+
+/** Leaves out empty columns, and the peak period where it equals the period in every row. */
+export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part {
+  const columns = new Map<string, Column>([
+    ['buoy', table.buoys],
+    ['start', table.start],
+    ['time', table.time],
+  ])
+  const samePeak = sameCodes(table.columns.peakPeriod, table.columns.period)
+  const aliases: Partial<Record<MeasureName, MeasureName>> = {}
+  for (const name of MEASURE_NAMES) {
+    const codes = table.columns[name]
+    const { missing } = MEASURES[name]
+    if (codes.every((code) => code === missing)) continue
+    if (name === 'peakPeriod' && samePeak) aliases[name] = 'period'
+    else columns.set(name, codes)
+  }
+  return { kind, meta: { month: monthText(table.month), aliases }, columns }
+}
+
+function sameCodes(a: Codes, b: Codes): boolean {
+  return a.length === b.length && a.every((code, row) => code === b[row])
 }

@@ -12,8 +12,8 @@ import type { RowBatch } from '../sea/row-batch.ts'
 import { JOINED_SECONDS, type Spectra, spectrumOf } from '../sea/spectra.ts'
 import { HOUR, timestampText } from '../sea/time.ts'
 import { waveParameters } from '../sea/wave-parameters.ts'
-import type { MonthTable } from '../snapshot/part-kinds.ts'
 import type { TakenBack } from '../sources/source.ts'
+import type { MonthTable } from './month-tables.ts'
 
 /**
  * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The

@@ -3,12 +3,16 @@
  * whole days of UTC: cut at any second, the oldest month would be written again by each build.
  */
 import type { MonthRows } from '../index/segments.ts'
-import { JOINED_SECONDS, slice, type Spectra } from '../sea/spectra.ts'
+import { MISSING_U16, type Column } from '../sea/columns.ts'
+import { BAND_NAMES, bandsKey, JOINED_SECONDS, MISSING_U8, type Spectra } from '../sea/spectra.ts'
+import { slice } from '../sea/spectra-batch.ts'
 import { DAY, monthStart, monthText } from '../sea/time.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
-import type { PartEntry } from '../snapshot/snapshot-format.ts'
-import { type BuoySpectra, readSpectra, runsOf, spectraPart } from '../snapshot/spectra.ts'
+import { sums } from '../snapshot/part-columns.ts'
+import type { Part, PartEntry } from '../snapshot/snapshot-format.ts'
+import { BuildError } from '../system/build-error.ts'
+import { readSpectra, runOf, type SpectraMonth } from '../snapshot/spectra.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
 import { takeDoubts } from '../sources/reading/source-files.ts'
 import { entryOf } from '../system/entry-of.ts'
@@ -150,4 +154,77 @@ function cut(runs: readonly Spectra[], oldest: number, last: number): { taken: S
     return to > from ? [slice(spectra, from, to)] : []
   })
   return { taken, later }
+}
+
+/** A month's sets have an index of 16 bits. */
+const MAX_SETS = 2 ** 16
+
+/** Spectra of one buoy that ascend in time, one after another. */
+export interface BuoySpectra {
+  readonly buoy: number
+  readonly runs: readonly Spectra[]
+}
+
+/** The part of a month of spectra, of buoys in ascending order, and the number of its spectra. */
+export function spectraPart(month: number, buoys: readonly BuoySpectra[]): { part: Part; rows: number } {
+  const runs = buoys.flatMap((buoy) => buoy.runs)
+  const sets = new Map(runs.map(({ bands }) => [bandsKey(bands), bands]))
+  const keys = [...sets.keys()].sort()
+  if (keys.length > MAX_SETS) {
+    throw new BuildError(`the spectra of ${monthText(month)} have more than ${MAX_SETS} sets of bands`)
+  }
+  const indexes = new Map(keys.map((key, i) => [key, i]))
+  const ordered = keys.map((key) => sets.get(key)!)
+  const rows = runs.reduce((sum, { time }) => sum + time.length, 0)
+  const values = runs.reduce((sum, { density }) => sum + density.length, 0)
+  const columns = {
+    time: new Uint32Array(rows),
+    set: new Uint16Array(rows),
+    first: new Uint32Array(rows + 1),
+    peak: new Float32Array(rows),
+    density: new Uint16Array(values),
+    direction: new Uint16Array(values),
+    principal: new Uint16Array(values),
+    r1: new Uint8Array(values),
+    r2: new Uint8Array(values),
+  }
+  let row = 0
+  let at = 0
+  for (const run of runs) {
+    const set = indexes.get(bandsKey(run.bands))!
+    columns.time.set(run.time, row)
+    columns.peak.set(run.peak, row)
+    columns.set.fill(set, row, row + run.time.length)
+    for (const name of BAND_NAMES) columns[name].set(run[name], at)
+    at += run.density.length
+    for (let i = 0; i < run.time.length; i++, row++) {
+      columns.first[row + 1] = columns.first[row] + run.bands.frequency.length
+    }
+  }
+  const { direction, principal, r1, r2, ...always } = columns
+  const measured = Object.entries({ direction, principal, r1, r2 }).filter(([name, codes]) =>
+    codes.some((code) => code !== (name.startsWith('r') ? MISSING_U8 : MISSING_U16)),
+  )
+  const all: [string, Column][] = [
+    ['buoy', Uint32Array.from(buoys, ({ buoy }) => buoy)],
+    ['start', sums(buoys.map((each) => each.runs.reduce((sum, { time }) => sum + time.length, 0)))],
+    ...Object.entries(always),
+    ...measured,
+    ['set_start', sums(ordered.map(({ frequency }) => frequency.length))],
+    ['frequency', Float64Array.from(ordered.flatMap(({ frequency }) => [...frequency]))],
+    ['bandwidth', Float64Array.from(ordered.flatMap(({ bandwidth }) => [...bandwidth]))],
+  ]
+  return { part: { kind: 'spectra', meta: { month: monthText(month) }, columns: new Map(all) }, rows }
+}
+
+/** The spectra of the buoy at an index of a month, in runs of one set of bands. */
+export function runsOf(month: SpectraMonth, index: number): Spectra[] {
+  const { start, set } = month
+  const runs: Spectra[] = []
+  for (let row = start[index]; row < start[index + 1];) {
+    const from = row
+    while (row < start[index + 1] && set[row] === set[from]) row++
+    runs.push(runOf(month, from, row))
+  }
+  return runs
 }

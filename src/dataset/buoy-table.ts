@@ -23,7 +23,7 @@ import { INCLUDES_SPECTRUM } from './reading-json.ts'
 import { PARAMETERS, rounded, spectrumAt, type TimedSpectrum } from './spectra-json.ts'
 import { type WaveParameters, waveParameters } from '../sea/wave-parameters.ts'
 import { readingColumns, type ReadingRun, readingSubsetColumns } from './reading-table.ts'
-import { includesUsual, isUsualKnown, usualColumns } from './usual.ts'
+import { includesUsual, isUsualKnown, MEMBERS, type Member } from './usual.ts'
 import {
   externalPassId,
   type Mission,
@@ -293,4 +293,23 @@ function spectrumColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
       ),
     ),
   ]
+}
+
+const COLUMN_OF: { readonly [member in Member]?: (name: string, value: NumberOf) => Column } = {
+  percentile: (name, value) => number(name, value, '%'),
+  median: (name, value) => number(name, value, 'm'),
+  p90: (name, value) => number(name, value, 'm'),
+  highest_since: time,
+}
+
+/** Columns of rows of buoys; empty where nothing is said of one. */
+function usualColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
+  return (Object.keys(MEMBERS) as Member[]).map((member) => {
+    const value: NumberOf = (row, run) => {
+      const ordinal = ordinalOf(row, run)
+      return isUsualKnown(dataset, ordinal) ? MEMBERS[member](dataset.usual, ordinal) : NaN
+    }
+    const columnOf = COLUMN_OF[member] ?? integer
+    return columnOf(`usual.${member}`, value)
+  })
 }

@@ -3,7 +3,7 @@
  * double is never a NaN (two bytes of the exponent never follow each other), so no bits change.
  */
 
-import { sharedOnce } from '../system/thread-memory.ts'
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
 const COMMA = 0x2c
 
@@ -74,4 +74,20 @@ export class ShortTexts {
       this.words[index] = view.getFloat64(0, true)
     }
   }
+}
+
+/** The first thread to ask has the bytes filled, and its later threads see them. Nobody writes later. */
+export function sharedOnce(
+  name: string,
+  length: number,
+  fill: (memory: SharedArrayBuffer) => void,
+): SharedArrayBuffer {
+  // Another version of the program in the same process has memory of its own.
+  const key = `${import.meta.url} ${name}`
+  const known = getEnvironmentData(key) as SharedArrayBuffer | undefined
+  if (known !== undefined) return known
+  const memory = new SharedArrayBuffer(length)
+  fill(memory)
+  setEnvironmentData(key, memory)
+  return memory
 }

@@ -6,7 +6,6 @@ import { MEASURES } from '../sea/columns.ts'
 import { timestampText } from '../sea/time.ts'
 import type { Dataset } from './dataset.ts'
 import { EXTRA_GROUPS } from './reading-json.ts'
-import { type Column, integer, number, type NumberOf, time } from './table.ts'
 
 /** What `include` may name of buoys with their last readings: the bits of readings, and one more. */
 export const BUOY_GROUPS = [...EXTRA_GROUPS, 'usual'] as const
@@ -22,7 +21,7 @@ export const isUsualKnown = ({ usual }: Pick<Dataset, 'usual'>, ordinal: number)
   usual.years[ordinal] > 0
 
 /** The members, as numbers; NaN where there is none. */
-const MEMBERS = {
+export const MEMBERS = {
   higher_than_percent: ({ higherThanPercent }: Dataset['usual'], i: number) => higherThanPercent[i],
   percentile: ({ percentile }: Dataset['usual'], i: number) => percentile[i] / 10,
   median: ({ median }: Dataset['usual'], i: number) => median[i] / METRE,
@@ -34,27 +33,9 @@ const MEMBERS = {
   highest_since_missing_days: ({ missingDays }: Dataset['usual'], i: number) => missingDays[i],
 } as const
 
-type Member = keyof typeof MEMBERS
-const COLUMN_OF: { readonly [member in Member]?: (name: string, value: NumberOf) => Column } = {
-  percentile: (name, value) => number(name, value, '%'),
-  median: (name, value) => number(name, value, 'm'),
-  p90: (name, value) => number(name, value, 'm'),
-  highest_since: time,
-}
+export type Member = keyof typeof MEMBERS
 
-/** Columns of rows of buoys; empty where nothing is said of one. */
-export function usualColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
-  return (Object.keys(MEMBERS) as Member[]).map((member) => {
-    const value: NumberOf = (row, run) => {
-      const ordinal = ordinalOf(row, run)
-      return isUsualKnown(dataset, ordinal) ? MEMBERS[member](dataset.usual, ordinal) : NaN
-    }
-    const columnOf = COLUMN_OF[member] ?? integer
-    return columnOf(`usual.${member}`, value)
-  })
-}
-
-/** The same as a JSON value, null where nothing is said. */
+/** What is said as a JSON value, null where nothing is said. */
 export function usualJson(dataset: Dataset, ordinal: number): object | null {
   if (!isUsualKnown(dataset, ordinal)) return null
   const members = (Object.keys(MEMBERS) as Member[]).map((member) => {

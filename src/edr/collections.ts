@@ -145,9 +145,7 @@ export function parametersOf(parameters: readonly EdrParameter[], base: string):
   const described = parameters.map((parameter): [string, object] => {
     const { standardName, label, unit } = parameter
     const id =
-      standardName === null
-        ? `${base}/period`
-        : `http://vocab.nerc.ac.uk/standard_name/${standardName}/`
+      standardName === null ? `${base}/period` : `http://vocab.nerc.ac.uk/standard_name/${standardName}/`
     return [
       nameOf(parameter),
       {

@@ -18,7 +18,7 @@ import { integer, number, type QueryOf, timestamp, wordSet } from '../operation/
 import { FORMATS } from '../operation/shape.ts'
 import { addExtras, EXTRA_GROUPS, waveEnergy } from '../dataset/reading-json.ts'
 import { type OpenedFragments, writeNearest } from '../dataset/fragments.ts'
-import { writeLocation } from '../dataset/location.ts'
+import { writeLocation } from '../operation/place.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 

@@ -9,11 +9,10 @@ import { HOUR, LAST_SECOND, timestampText } from '../sea/time.ts'
 import { UNKNOWN_MODEL } from '../index/forecast.ts'
 import { NO_TURNS } from '../index/tides.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
-import { writeLocation } from '../dataset/location.ts'
 import type { View } from '../dataset/view.ts'
 import { integer, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { operation, untilNextMinute } from '../operation/operation.ts'
-import { placeParameters, positionOf } from '../operation/place.ts'
+import { placeParameters, positionOf, writeLocation } from '../operation/place.ts'
 
 const MAX_HOURS = 240
 

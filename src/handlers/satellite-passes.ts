@@ -3,7 +3,7 @@
  * observation inside the active window at the snapshot's time; `count` is the number of passes in the answer.
  */
 import { notFound } from '../operation/errors.ts'
-import { missionOfSlug } from '../sea/missions.ts'
+import missions from '../sea/missions.json' with { type: 'json' }
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -46,7 +46,7 @@ export const listSatellitePasses = operation({
 /** Rows of the requested passes, newest first. @throws ApiError 404 */
 export function passesOf({ passes }: Dataset, query: QueryOf<typeof parameters>): Uint32Array {
   const { mission: slug, active_only: activeOnly, since, limit } = query
-  const mission = slug === undefined ? null : missionOfSlug(slug)
+  const mission = slug === undefined ? null : missions.find((one) => one.slug === slug)
   if (mission === undefined) throw notFound('Satellite mission not found')
   const group = mission === null ? passes.indexes.everywhere : passes.ofMission(mission.index)
   const rows = activeOnly ? group.fresh : group.all

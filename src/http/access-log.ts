@@ -2,7 +2,8 @@
  * One worker's access log. A request never waits for it: lines for a slow log are dropped and counted.
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */
-import { type Format, jsonLine } from '../system/log.ts'
+import type { Format } from '../system/log.ts'
+import { jsonLine } from '../system/text.ts'
 
 /** All requests, or only requests that were refused, failed or were slow. */
 export type AccessLogged = 'errors' | 'all'

@@ -1,8 +1,5 @@
-/**
- * Counts connections and streams of events in memory that threads share, and fits their limits to open files.
- */
+/** Counts connections and streams of events in memory that threads share. */
 import { QUOTA_SLOTS } from '../access/quota.ts'
-import type { LogLine } from '../system/log.ts'
 
 /**
  * Words of a thread's row, which has a cache line of its own: connections for requests, refused connections,
@@ -126,32 +123,4 @@ function sumOf(counts: Int32Array | Uint16Array, at: number, step: number): numb
   let sum = 0
   for (; at < counts.length; at += step) sum += counts[at]
   return sum
-}
-
-/** For snapshots, sources, logs, the admin port, Node itself and refused connections. */
-const OTHER_FILES = 128
-/** Files of one thread before any connection: its port, and what its loop has. */
-const FILES_PER_THREAD = 16
-
-/**
- * Fewer connections than wanted if files would run out: a loop that cannot accept the next connection spins.
- * @param openFiles what this process may have open, null if unknown
- */
-export function connectionsWithin(
-  { connections, listeners }: { connections: number; listeners: number },
-  threads: number,
-  openFiles: number | null,
-  log: LogLine,
-): { maxConnections: number; maxListeners: number } {
-  const possible = (openFiles ?? Infinity) - OTHER_FILES - threads * FILES_PER_THREAD
-  const share = Math.min(1, possible / (connections + listeners))
-  const [maxConnections, maxListeners] = [connections, listeners].map((each) =>
-    Math.max(1, Math.floor(each * share)),
-  )
-  // Somewhat fewer are not worth a warning.
-  if (share <= 0.9) {
-    const taken = `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}`
-    log(`${taken}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
-  }
-  return { maxConnections, maxListeners }
 }

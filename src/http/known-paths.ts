@@ -1,5 +1,7 @@
 /** Finds the path of ours that an unknown one probably means, for the text of a 404. */
 
+import { stepsBetween } from '../system/text.ts'
+
 /** Characters and segments of a path that is looked for. Ours are shorter. */
 const LONGEST_PATH = 100
 /** Changes of letters that a word is mistyped by. */
@@ -51,19 +53,9 @@ function changesBetween(segments: readonly string[], known: readonly string[]): 
   return sum
 }
 
-/** Letters to change, add or leave out (Levenshtein 1966), Infinity for more than a word is mistyped by. */
+/** Letters to change, Infinity for more than a word is mistyped by. */
 function wordChanges(given: string, word: string): number {
   if (Math.abs(given.length - word.length) > MOST_CHANGES) return Infinity
-  let before = Array.from({ length: word.length + 1 }, (_, i) => i)
-  // oxlint-disable-next-line typescript/no-misused-spread
-  for (const [i, letter] of [...given].entries()) {
-    const row = [i + 1]
-    for (let k = 1; k <= word.length; k++) {
-      const isSame = letter === word[k - 1]
-      row.push(Math.min(before[k] + 1, row[k - 1] + 1, before[k - 1] + (isSame ? 0 : 1)))
-    }
-    before = row
-  }
-  const changes = before[word.length]
+  const changes = stepsBetween(given, word)
   return changes <= MOST_CHANGES && changes < word.length / 2 ? changes : Infinity
 }

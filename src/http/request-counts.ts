@@ -26,24 +26,14 @@ const OTHER_STATUS = STATUSES.indexOf(0)
 export const OTHER_ROUTES = ['static', 'unmatched', 'mcp', 'none'] as const
 
 /** Cells of a series: its buckets with `+Inf`, then the sum of seconds, then bytes of bodies. */
-const BUCKETS = DURATION_BOUNDS_S.length + 1
-const SECONDS = BUCKETS
-const BYTES = BUCKETS + 1
-const SERIES_CELLS = 16
-const ROUTE_SERIES = METHODS.length * STATUSES.length
+export const BUCKETS = DURATION_BOUNDS_S.length + 1
+export const SECONDS = BUCKETS
+export const BYTES = BUCKETS + 1
+export const SERIES_CELLS = 16
+export const ROUTE_SERIES = METHODS.length * STATUSES.length
 
 const STATUS_ORDINALS = new Uint8Array(1000).fill(OTHER_STATUS)
 STATUSES.forEach((status, ordinal) => (STATUS_ORDINALS[status] = ordinal))
-
-export interface RequestSeries {
-  route: string
-  method: string
-  status: string
-  /** Requests by bucket, not cumulated; the last is `+Inf`. */
-  buckets: number[]
-  seconds: number
-  bytes: number
-}
 
 /** One worker's view. */
 export class RequestCounts {
@@ -159,38 +149,7 @@ export class RequestRecorder implements Recorder {
   }
 }
 
-/** Series that have been seen, over all workers. @param routes names by ordinal */
-export function readRequests(buffer: SharedArrayBuffer, routes: readonly string[]): RequestSeries[] {
-  const cells = new Float64Array(buffer)
-  const slab = slabCells(routes.length)
-  const found: RequestSeries[] = []
-  for (let series = 0; series < routes.length * ROUTE_SERIES; series++) {
-    const buckets = Array.from({ length: BUCKETS }, () => 0)
-    let [seconds, bytes, all] = [0, 0, 0]
-    for (let at = series * SERIES_CELLS; at < cells.length; at += slab) {
-      for (let bucket = 0; bucket < BUCKETS; bucket++) {
-        const count = cells[at + bucket]
-        buckets[bucket] += count
-        all += count
-      }
-      seconds += cells[at + SECONDS]
-      bytes += cells[at + BYTES]
-    }
-    if (all === 0) continue
-    const status = STATUSES[series % STATUSES.length]
-    found.push({
-      route: routes[Math.floor(series / ROUTE_SERIES)],
-      method: METHODS[Math.floor(series / STATUSES.length) % METHODS.length],
-      status: status === 0 ? OTHER : String(status),
-      buckets,
-      seconds,
-      bytes,
-    })
-  }
-  return found
-}
-
-function slabCells(routes: number): number {
+export function slabCells(routes: number): number {
   return routes * ROUTE_SERIES * SERIES_CELLS
 }
 

@@ -2,6 +2,7 @@
  * `POST /mcp` as a serving thread has it: who may ask, the body of a message, and the thread that answers it.
  * What a tool asks on the way is answered here like any request, with the key and the address of its caller.
  */
+import { STATUS_CODES } from 'node:http'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { FromTools, ToTools } from '../mcp/thread.ts'
 import { addressOf } from './admission.ts'
@@ -46,21 +47,6 @@ const ALLOWED_HEADERS =
   'Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID'
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 const NO_CONTENT = 204
-
-const REASONS: { readonly [status: number]: string } = {
-  200: 'OK',
-  202: 'Accepted',
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  406: 'Not Acceptable',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
 
 /** One end of a channel to the thread. */
 export interface ToolPort {
@@ -251,7 +237,7 @@ const BUSY = 'Too many messages are being answered. Send it again later'
 /** `more`: header lines, each after a CRLF. */
 function headOf(status: number, more: string, hasBody = true): string {
   const type = hasBody ? '\r\nContent-Type: application/json' : ''
-  return `${status} ${REASONS[status] ?? 'Error'}${type}${KEPT}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff${more}`
+  return `${status} ${STATUS_CODES[status]}${type}${KEPT}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff${more}`
 }
 
 function errorOf(message: string): Uint8Array {

@@ -4,7 +4,6 @@
  */
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { MonthRow, MonthRun, Segments } from './segments.ts'
-import type { Steps } from '../system/steps.ts'
 
 export interface Latest {
   /** A bit for each measure in the buoy's newest reading, in the order of `MEASURE_NAMES`. */
@@ -19,49 +18,6 @@ export interface Latest {
 }
 
 export const NO_DECIMALS = 0xff
-/** A day of half-hourly readings: a single one may end with a zero, which JSON leaves out. */
-export const READINGS_FOR_DECIMALS = 48
-/** Some 0.1 ms of work. */
-const BUOYS_PER_STEP = 16
-
-/** @param source ordinal of each buoy's source */
-export function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
-  const count = readings.first.length - 1
-  const has = new Uint32Array(count)
-  const time = new Float64Array(count).fill(-1)
-  const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)
-  for (let ordinal = 0; ordinal < count; ordinal++) {
-    if (ordinal % BUOYS_PER_STEP === 0) yield
-    const newest = readings.newestRow(ordinal)
-    if (newest === null) continue
-    const { month, row } = newest
-    time[ordinal] = month.time[row]
-    for (let i = 0; i < MEASURE_NAMES.length; i++) {
-      const { codes, mask } = month.measures[MEASURE_NAMES[i]]
-      if (codes[row & mask] !== MEASURES[MEASURE_NAMES[i]].missing) has[ordinal] |= 1 << i
-    }
-    learnDecimals(readings, ordinal, decimals.subarray(source[ordinal] * MEASURE_NAMES.length))
-  }
-  return { has, time, decimals }
-}
-
-/** Raises `decimals` to those of the buoy's newest readings. */
-function learnDecimals(readings: Segments, ordinal: number, decimals: Uint8Array): void {
-  const count = readings.count(ordinal)
-  for (const run of readings.runs(ordinal, Math.max(0, count - READINGS_FOR_DECIMALS))) {
-    for (const [i, name] of MEASURE_NAMES.entries()) {
-      const { codes, mask } = run.month.measures[name]
-      const { missing, scale } = MEASURES[name]
-      for (let row = run.from; row < run.from + run.count; row++) {
-        const code = codes[row & mask]
-        if (code === missing) continue
-        if (decimals[i] === NO_DECIMALS) decimals[i] = 0
-        while ((code * 10 ** decimals[i]) % scale !== 0) decimals[i]++
-      }
-    }
-  }
-}
-
 export interface Span {
   first: number
   last: number

@@ -6,7 +6,6 @@
  */
 import { likelyRow, lowerBound, nearerRow, timeBoundBetween, timeBoundNear } from './bisect.ts'
 import type { Codes, MeasureName } from '../sea/columns.ts'
-import type { Steps } from '../system/steps.ts'
 
 /** A month's rows, as views on its part. */
 export interface MonthRows {
@@ -218,49 +217,4 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
     const { time: times } = this.months[this.month[segment]]
     return timeBoundBetween(times, from, this.to[segment] - 1, oldest, this.newest[segment], time)
   }
-}
-
-/** Some 0.1 ms of work. */
-const BUOYS_PER_STEP = 64
-
-/** Segments of `ids` over `months`, both ascending; rows of other buoys are not reachable. */
-export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Segments> {
-  return new Segments(months, yield* segmentColumns(ids, months))
-}
-
-/** The columns of `segmentsOf`, which threads share. */
-export function* segmentColumns(ids: Uint32Array, months: readonly MonthRows[]): Steps<SegmentColumns> {
-  const count = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
-  const segments: SegmentColumns = {
-    first: new Uint32Array(ids.length + 1),
-    month: new Uint16Array(count),
-    from: new Uint32Array(count),
-    to: new Uint32Array(count),
-    before: new Uint32Array(count),
-    oldest: new Uint32Array(count),
-    newest: new Uint32Array(count),
-  }
-  const cursors = months.map(() => 0)
-  let segment = 0
-  for (let ordinal = 0; ordinal < ids.length; ordinal++) {
-    let before = 0
-    for (let m = 0; m < months.length; m++) {
-      const { buoys, start } = months[m]
-      let at = cursors[m]
-      while (at < buoys.length && buoys[at] < ids[ordinal]) at++
-      cursors[m] = at
-      if (buoys[at] !== ids[ordinal]) continue
-      segments.month[segment] = m
-      segments.from[segment] = start[at]
-      segments.to[segment] = start[at + 1]
-      segments.before[segment] = before
-      segments.oldest[segment] = months[m].time[start[at]]
-      segments.newest[segment] = months[m].time[start[at + 1] - 1]
-      before += start[at + 1] - start[at]
-      segment++
-    }
-    segments.first[ordinal + 1] = segment
-    if (ordinal % BUOYS_PER_STEP === 0) yield
-  }
-  return segments
 }

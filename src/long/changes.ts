@@ -9,15 +9,8 @@ import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { ordinalOf } from '../snapshot/catalog.ts'
 import { timestampText } from '../sea/time.ts'
-import {
-  ADDED,
-  CHANGE_WORDS,
-  type Changes,
-  eachDifference,
-  noChanges,
-  rangeOf,
-  REMOVED,
-} from '../snapshot/row-changes.ts'
+import { ADDED, CHANGE_WORDS, type Changes, noChanges, REMOVED } from '../snapshot/row-changes.ts'
+import { eachDifference, rangeOf } from '../snapshot/compare-snapshots.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { addExtras, READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 

@@ -1,4 +1,10 @@
-/** A place of the sea, named in one of three ways: by its position, a buoy or a spot. */
+/**
+ * A place of the sea, named in one of three ways: by its position, a buoy or a spot; and as the member
+ * `location` of answers.
+ */
+import tzLookup from '@photostructure/tz-lookup'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
 import type { View } from '../dataset/view.ts'
 import { notFound, refused } from './errors.ts'
 import { requireBuoy } from './operation.ts'
@@ -43,4 +49,29 @@ export function positionOf(
   const spot = spots.get(spotId)
   if (spot === undefined) throw notFound('Spot not found')
   return { lat: spot.lat, lng: spot.lng }
+}
+
+const LOCATION = new Literal('{"location":{"lat":')
+const LNG = new Literal(',"lng":')
+const TIMEZONE = new Literal(',"timezone":"')
+const LOCATION_END = new Literal('"}')
+
+/** Names of time zones as they come up: there are some four hundred. */
+const zoneTexts = new Map<string, Literal>()
+
+/** Begins an object with its member `location`, a position with its time zone; the writer has room for it. */
+export function writeLocation(writer: JsonWriter, lat: number, lng: number): void {
+  const zone = tzLookup(lat, lng)
+  let zoneText = zoneTexts.get(zone)
+  if (zoneText === undefined) {
+    zoneText = new Literal(zone)
+    zoneTexts.set(zone, zoneText)
+  }
+  writer.literal(LOCATION)
+  writer.number(lat)
+  writer.literal(LNG)
+  writer.number(lng)
+  writer.literal(TIMEZONE)
+  writer.literal(zoneText)
+  writer.literal(LOCATION_END)
 }

@@ -3,7 +3,7 @@
  * and Prometheus; no label holds a key, a buoy, an address or a path.
  */
 import { readdirSync } from 'node:fs'
-import { openFilesLimit } from '../system/open-files.ts'
+import { openFilesLimit } from './worker-settings.ts'
 import { memoryLimit } from '../snapshot/catalog-summary.ts'
 import type { Figures, Metric, Sample } from './metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'

@@ -5,7 +5,18 @@ import { readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { readWorkers } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
-import { readRequests, routeNames } from '../http/request-counts.ts'
+import {
+  BUCKETS,
+  BYTES,
+  METHODS,
+  OTHER,
+  ROUTE_SERIES,
+  routeNames,
+  SECONDS,
+  SERIES_CELLS,
+  slabCells,
+  STATUSES,
+} from '../http/request-counts.ts'
 import { notReady, type Observed } from './status.ts'
 
 /** Networks and inputs that are shown, each as a series of some metrics. */
@@ -153,4 +164,45 @@ function number(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   return String(value)
+}
+
+export interface RequestSeries {
+  route: string
+  method: string
+  status: string
+  /** Requests by bucket, not cumulated; the last is `+Inf`. */
+  buckets: number[]
+  seconds: number
+  bytes: number
+}
+
+/** Series that have been seen, over all workers. @param routes names by ordinal */
+export function readRequests(buffer: SharedArrayBuffer, routes: readonly string[]): RequestSeries[] {
+  const cells = new Float64Array(buffer)
+  const slab = slabCells(routes.length)
+  const found: RequestSeries[] = []
+  for (let series = 0; series < routes.length * ROUTE_SERIES; series++) {
+    const buckets = Array.from({ length: BUCKETS }, () => 0)
+    let [seconds, bytes, all] = [0, 0, 0]
+    for (let at = series * SERIES_CELLS; at < cells.length; at += slab) {
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        const count = cells[at + bucket]
+        buckets[bucket] += count
+        all += count
+      }
+      seconds += cells[at + SECONDS]
+      bytes += cells[at + BYTES]
+    }
+    if (all === 0) continue
+    const status = STATUSES[series % STATUSES.length]
+    found.push({
+      route: routes[Math.floor(series / ROUTE_SERIES)],
+      method: METHODS[Math.floor(series / STATUSES.length) % METHODS.length],
+      status: status === 0 ? OTHER : String(status),
+      buckets,
+      seconds,
+      bytes,
+    })
+  }
+  return found
 }

@@ -1,5 +1,6 @@
 /** Reads a published snapshot as plain objects, and checks every byte as a server does. */
-import { Segments, segmentsOf, type MeasureColumn, type MonthRows } from '../index/segments.ts'
+import { Segments, type MeasureColumn, type MonthRows } from '../index/segments.ts'
+import { segmentsOf } from './index-snapshot.ts'
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { cataloguedBuoys, readCatalog, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'

@@ -10,8 +10,7 @@ import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { LogLine } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'
-import { CHECK_INTERVAL_MS, StallDetector } from './watchdog.ts'
-import type { ToWorker } from './worker-thread.ts'
+import { CHECK_INTERVAL_MS, StallDetector, type ToWorker } from './worker-thread.ts'
 
 /** Many times what answers need, which are held outside of it. */
 const HEAP_MIB = 256

@@ -1,9 +1,9 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { AddressCounters } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../http/admission.ts'
-import { Connections, connectionsWithin } from '../http/connections.ts'
-import { openFilesLimit } from '../system/open-files.ts'
+import { Connections } from '../http/connections.ts'
 import type { Format, LogLine } from '../system/log.ts'
 import type { Supply } from './supply.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
@@ -95,4 +95,42 @@ export function anonymousAccessOf(
 /** A short hash of the settings that decide an answer together with the snapshot and the query. */
 function settingsTag(config: ServeConfig): string {
   return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
+}
+
+/** For snapshots, sources, logs, the admin port, Node itself and refused connections. */
+const OTHER_FILES = 128
+/** Files of one thread before any connection: its port, and what its loop has. */
+const FILES_PER_THREAD = 16
+
+/**
+ * Fewer connections than wanted if files would run out: a loop that cannot accept the next connection spins.
+ * @param openFiles what this process may have open, null if unknown
+ */
+export function connectionsWithin(
+  { connections, listeners }: { connections: number; listeners: number },
+  threads: number,
+  openFiles: number | null,
+  log: LogLine,
+): { maxConnections: number; maxListeners: number } {
+  const possible = (openFiles ?? Infinity) - OTHER_FILES - threads * FILES_PER_THREAD
+  const share = Math.min(1, possible / (connections + listeners))
+  const [maxConnections, maxListeners] = [connections, listeners].map((each) =>
+    Math.max(1, Math.floor(each * share)),
+  )
+  // Somewhat fewer are not worth a warning.
+  if (share <= 0.9) {
+    const taken = `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}`
+    log(`${taken}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
+  }
+  return { maxConnections, maxListeners }
+}
+
+/** RLIMIT_NOFILE; null where the system has no such limit to read. */
+export function openFilesLimit(): number | null {
+  try {
+    const match = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))
+    return match === null ? null : Number(match[1])
+  } catch {
+    return null
+  }
 }

@@ -11,7 +11,7 @@ import type { Changes } from '../snapshot/row-changes.ts'
 import type { Format } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'
 import type { ServeConfig } from './serve-settings.ts'
-import { Heartbeat, StallDetector } from './watchdog.ts'
+import { Heartbeat } from './watchdog.ts'
 
 /** Old heap of a thread before its first full collection; with less, each swap brings a collection. */
 const INITIAL_OLD_SPACE_MIB = 64
@@ -184,4 +184,44 @@ export function ask(
         }),
     ),
   )
+}
+
+export const CHECK_INTERVAL_MS = 1000
+/** Checks in a row without progress; nothing takes longer than some 0.1 s. */
+const STALLED_CHECKS = 15
+/** More checks before the first progress: the thread loads the program. */
+const STALLED_CHECKS_AT_START = 60
+
+/**
+ * Finds stalled threads. Checks and not seconds count, because nobody checks while the machine sleeps or the
+ * process is stopped.
+ */
+export class StallDetector {
+  readonly #checks: number
+  #done = 0
+  #missed = 0
+
+  constructor(checks = STALLED_CHECKS) {
+    this.#checks = checks
+  }
+
+  /** `done` counts up with whatever the thread does. @returns whether the thread is stalled */
+  isStalled(done: number): boolean {
+    this.#missed = done === this.#done ? this.#missed + 1 : 0
+    this.#done = done
+    return this.#missed >= (done === 0 ? STALLED_CHECKS_AT_START : this.#checks)
+  }
+
+  /** Seconds without progress. */
+  get seconds(): number {
+    return (this.#missed * CHECK_INTERVAL_MS) / 1000
+  }
+}
+
+export async function within(ms: number, event: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  const inTime = await Promise.race([event.then(() => true), late])
+  clearTimeout(timer)
+  return inTime
 }

@@ -1,5 +1,4 @@
 /** The workers as one: they start and switch snapshots together, and each is replaced when it dies. */
-import { CHECK_INTERVAL_MS, within } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
@@ -7,10 +6,12 @@ import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 import {
   answered,
   ask,
+  CHECK_INTERVAL_MS,
   ENDED,
   getReady,
   makeSwitch,
   startWorker,
+  within,
   type WorkerThread,
 } from './worker-thread.ts'
 import type { Worker } from 'node:worker_threads'

@@ -30,6 +30,8 @@ import {
 import { codeLimits } from '../sea/row-batch.ts'
 import type { Bounds } from '../sea/geo.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, passId } from '../sea/missions.ts'
+import { type BandName, bandsKey, DIRECTION_SCALE, PEAK_CODE, R_SCALE } from '../sea/spectra.ts'
+import { bandsOf, MOST_DENSITY } from '../sea/spectra-batch.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { daysFromCivil, monthStart } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
@@ -37,7 +39,7 @@ import { BYTES_A_FORECAST_POINT, catalogSummary, monthSummary, type PartSummary 
 import { MAX_BUOY_ID, readCatalog, type Catalog } from './catalog.ts'
 import { expectLength } from './part-columns.ts'
 import { readAggregates, readForecast, readMonth, readPasses, readTides } from './part-kinds.ts'
-import { checkBands, readSpectra } from './spectra.ts'
+import { ABSENT, readSpectra, type SpectraMonth } from './spectra.ts'
 import { expect, HEADER_BOUNDS, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
 
 /** Refuses what does not hold of a file. */
@@ -404,5 +406,59 @@ export function checkTides(tides: TideColumns, entry: PartEntry): void {
     const isWithin = amplitude[i] >= 0 && amplitude[i] <= MAX_AMPLITUDE && phase[i] >= 0 && phase[i] <= 360
     must(isWithin, 'a constituent has a value outside its limits')
     must(constituent[i] < tides.constituents.length, 'a constituent has no name')
+  }
+}
+
+/** The greatest code of each column of bands; above it there is only the missing code. */
+const MOST: { readonly [name in Exclude<BandName, 'density'>]: number } = {
+  direction: 360 * DIRECTION_SCALE - 1,
+  principal: 360 * DIRECTION_SCALE - 1,
+  r1: R_SCALE,
+  r2: R_SCALE,
+}
+
+/** Checks what a month of spectra has beyond the rows of any month. @throws SnapshotError */
+function* checkBands(month: SpectraMonth): Steps<void> {
+  const { file, sets, set, first, peak, codes, time } = month
+  const { density } = codes
+  const keys = new Set<string>()
+  for (const { frequency, bandwidth } of sets) {
+    const bands = bandsOf([...frequency], [...bandwidth])
+    if (typeof bands === 'string') throw new SnapshotError(`${file}: ${bands}`)
+    keys.add(bandsKey(bands))
+  }
+  expect(keys.size === sets.length, file, 'it has a set of bands twice')
+  yield
+  const isWhole = first[0] === 0 && first.at(-1) === density.codes.length
+  expect(isWhole, file, 'spectra and bands disagree')
+  let checked = 0
+  for (let row = 0; row < time.length; row++) {
+    const [from, to] = [first[row], first[row + 1]]
+    expect(to - from === sets[set[row]]?.frequency.length, file, 'spectra and bands disagree')
+    expect(peak[row] > 0 && peak[row] <= MOST_DENSITY, file, 'a greatest density is outside its limits')
+    let greatest = 0
+    for (let at = from; at < to; at++) greatest = Math.max(greatest, density.codes[at])
+    expect(greatest === PEAK_CODE, file, 'a spectrum has no greatest density')
+    checked += to - from
+    if (checked < CODES_A_SLICE) continue
+    checked = 0
+    yield
+  }
+  for (const name of ['direction', 'principal', 'r1', 'r2'] as const) yield* checkBandCodes(month, name)
+}
+
+function* checkBandCodes({ file, codes }: SpectraMonth, name: keyof typeof MOST): Steps<void> {
+  const { codes: values, mask } = codes[name]
+  const most = MOST[name]
+  const missing = ABSENT[name].codes[0]
+  if (mask === 0) return
+  for (let from = 0; from < values.length; from += CODES_A_SLICE) {
+    const to = Math.min(values.length, from + CODES_A_SLICE)
+    for (let at = from; at < to; at++) {
+      if (values[at] > most && values[at] !== missing) {
+        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
+      }
+    }
+    yield
   }
 }

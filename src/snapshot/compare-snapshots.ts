@@ -1,5 +1,7 @@
 /** What distinguishes two snapshots: buoys, and readings by month. Parts that both have are not read. */
+import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
+import { MEASURE_NAMES, type Codes } from '../sea/columns.ts'
 import { monthOf } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
@@ -7,18 +9,7 @@ import { ordinalOf, readCatalog, type Catalog } from './catalog.ts'
 import { readMonth } from './part-kinds.ts'
 import { decodePart, sums } from './part-columns.ts'
 import type { LoadedPart } from './read-snapshot.ts'
-import {
-  ADDED,
-  CHANGED,
-  columnPairs,
-  eachDifference,
-  NO_ROWS,
-  rangeOf,
-  REMOVED,
-  type Change,
-  type Changes,
-  type Range,
-} from './row-changes.ts'
+import { ADDED, CHANGED, REMOVED, type Change, type Changes } from './row-changes.ts'
 import { SnapshotError, type PartKind } from './snapshot-format.ts'
 import { entryOf } from '../system/entry-of.ts'
 
@@ -186,4 +177,72 @@ function assembled(
     removed: Uint32Array.from(all, ({ counts }) => counts[REMOVED]),
     before: sums(all.map(({ counts: [changed, added, removed] }) => changed + added + removed)),
   })
+}
+
+/** Rows [from, to) of a month. */
+export interface Range {
+  from: number
+  to: number
+}
+
+export const NO_ROWS = { from: 0, to: 0 }
+
+export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
+  const at = lowerBound(buoys, buoy)
+  return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
+}
+
+/** A column of two months. */
+interface ColumnPair {
+  a: Codes
+  maskA: number
+  b: Codes
+  maskB: number
+}
+
+/** The columns that one of two months has; none if one of the months is missing. */
+export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
+  if (a === null || b === null) return []
+  return MEASURE_NAMES.map((name) => ({
+    a: a.measures[name].codes,
+    maskA: a.measures[name].mask,
+    b: b.measures[name].codes,
+    maskB: b.measures[name].mask,
+  })).filter(({ maskA, maskB }) => maskA !== 0 || maskB !== 0)
+}
+
+/**
+ * Calls `visit` with each reading of a buoy that differs, ascending in time, until it returns false; `row` is
+ * one of `b`, or of `a` where the reading is gone. Pass `columns` of both months to ask about many buoys.
+ */
+export function eachDifference(
+  a: MonthRows | null,
+  rangeA: Range,
+  b: MonthRows | null,
+  rangeB: Range,
+  visit: (change: Change, row: number, time: number) => boolean,
+  columns: readonly ColumnPair[] = columnPairs(a, b),
+): void {
+  let [i, j] = [rangeA.from, rangeB.from]
+  while (i < rangeA.to || j < rangeB.to) {
+    const timeA = i < rangeA.to ? a!.time[i] : Infinity
+    const timeB = j < rangeB.to ? b!.time[j] : Infinity
+    if (timeA < timeB) {
+      if (!visit(REMOVED, i++, timeA)) return
+    } else if (timeB < timeA) {
+      if (!visit(ADDED, j++, timeB)) return
+    } else {
+      if (!isSameRow(columns, i, j) && !visit(CHANGED, j, timeB)) return
+      i++
+      j++
+    }
+  }
+}
+
+function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolean {
+  for (let k = 0; k < columns.length; k++) {
+    const { a, maskA, b, maskB } = columns[k]
+    if (a[i & maskA] !== b[j & maskB]) return false
+  }
+  return true
 }

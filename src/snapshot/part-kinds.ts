@@ -9,14 +9,7 @@ import { FORECAST_COLUMNS, type ForecastCodes, type ForecastColumns } from '../i
 import { PASS_COLUMNS, type PassColumns } from '../index/passes.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import { TIDE_COLUMNS, type TideColumns } from '../index/tides.ts'
-import {
-  MEASURE_NAMES,
-  MEASURES,
-  type Codes,
-  type Column,
-  type MeasureName,
-  FORECAST_NAMES,
-} from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName, FORECAST_NAMES } from '../sea/columns.ts'
 import { monthText } from '../sea/time.ts'
 import { column, columnsOf, expectLength } from './part-columns.ts'
 import {
@@ -30,7 +23,6 @@ import {
   type Part,
   type PartEntry,
 } from './snapshot-format.ts'
-import type { RowColumns } from '../sea/row-batch.ts'
 
 /** Of rows without any measure. */
 export const NO_MEASURES = Object.fromEntries(
@@ -158,39 +150,4 @@ export function readTides(part: Part, file: string): TideColumns {
   expectLength(lat.length, [lng, datumOffset, credit, identifiers, names, start.subarray(1)], file)
   expectLength(constituent.length, [amplitude, phase], file)
   return { constituents, credits, identifiers, names, datumOffset, ...columns }
-}
-
-export interface Rows {
-  time: Uint32Array
-  columns: RowColumns
-}
-
-/** Rows of one month. `buoys[i]` has `start[i]` to before `start[i + 1]`, ascending in time. */
-export interface MonthTable extends Rows {
-  month: number
-  buoys: Uint32Array
-  start: Uint32Array
-}
-
-/** Leaves out empty columns, and the peak period where it equals the period in every row. */
-export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part {
-  const columns = new Map<string, Column>([
-    ['buoy', table.buoys],
-    ['start', table.start],
-    ['time', table.time],
-  ])
-  const samePeak = sameCodes(table.columns.peakPeriod, table.columns.period)
-  const aliases: Partial<Record<MeasureName, MeasureName>> = {}
-  for (const name of MEASURE_NAMES) {
-    const codes = table.columns[name]
-    const { missing } = MEASURES[name]
-    if (codes.every((code) => code === missing)) continue
-    if (name === 'peakPeriod' && samePeak) aliases[name] = 'period'
-    else columns.set(name, codes)
-  }
-  return { kind, meta: { month: monthText(table.month), aliases }, columns }
-}
-
-function sameCodes(a: Codes, b: Codes): boolean {
-  return a.length === b.length && a.every((code, row) => code === b[row])
 }

@@ -1,7 +1,4 @@
-/** What distinguishes two snapshots, and the readings of a buoy that differ between two months. */
-import { lowerBound } from '../index/bisect.ts'
-import type { MonthRows } from '../index/segments.ts'
-import { MEASURE_NAMES, type Codes } from '../sea/columns.ts'
+/** What distinguishes two snapshots. */
 
 /** How a buoy or a reading differs. */
 export const CHANGED = 0
@@ -68,72 +65,4 @@ export function noChanges(id: string): Changes {
     removed: none,
     before: Uint32Array.of(0),
   }
-}
-
-/** Rows [from, to) of a month. */
-export interface Range {
-  from: number
-  to: number
-}
-
-export const NO_ROWS = { from: 0, to: 0 }
-
-export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
-  const at = lowerBound(buoys, buoy)
-  return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
-}
-
-/** A column of two months. */
-interface ColumnPair {
-  a: Codes
-  maskA: number
-  b: Codes
-  maskB: number
-}
-
-/** The columns that one of two months has; none if one of the months is missing. */
-export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
-  if (a === null || b === null) return []
-  return MEASURE_NAMES.map((name) => ({
-    a: a.measures[name].codes,
-    maskA: a.measures[name].mask,
-    b: b.measures[name].codes,
-    maskB: b.measures[name].mask,
-  })).filter(({ maskA, maskB }) => maskA !== 0 || maskB !== 0)
-}
-
-/**
- * Calls `visit` with each reading of a buoy that differs, ascending in time, until it returns false; `row` is
- * one of `b`, or of `a` where the reading is gone. Pass `columns` of both months to ask about many buoys.
- */
-export function eachDifference(
-  a: MonthRows | null,
-  rangeA: Range,
-  b: MonthRows | null,
-  rangeB: Range,
-  visit: (change: Change, row: number, time: number) => boolean,
-  columns: readonly ColumnPair[] = columnPairs(a, b),
-): void {
-  let [i, j] = [rangeA.from, rangeB.from]
-  while (i < rangeA.to || j < rangeB.to) {
-    const timeA = i < rangeA.to ? a!.time[i] : Infinity
-    const timeB = j < rangeB.to ? b!.time[j] : Infinity
-    if (timeA < timeB) {
-      if (!visit(REMOVED, i++, timeA)) return
-    } else if (timeB < timeA) {
-      if (!visit(ADDED, j++, timeB)) return
-    } else {
-      if (!isSameRow(columns, i, j) && !visit(CHANGED, j, timeB)) return
-      i++
-      j++
-    }
-  }
-}
-
-function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolean {
-  for (let k = 0; k < columns.length; k++) {
-    const { a, maskA, b, maskB } = columns[k]
-    if (a[i & maskA] !== b[j & maskB]) return false
-  }
-  return true
 }

@@ -16,12 +16,11 @@ import {
   type FileSource,
   type Secret,
 } from './configuration-schema.ts'
-import { KINDS, openSource } from './kinds.ts'
+import { KINDS, openSource, unknownWord } from './kinds.ts'
 import type { Source, SourceTerms, TakenBack } from './source.ts'
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { boundsContain } from '../sea/geo.ts'
-import { unknownWord } from '../system/text.ts'
 
 /** A configuration of a thousand stations has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20

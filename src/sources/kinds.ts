@@ -15,7 +15,7 @@ import { openErddap } from './tables/erddap.ts'
 import { openJsonSource } from './tables/json.ts'
 import { openTable } from './tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
-import { unknownWord } from '../system/text.ts'
+import { stepsBetween } from '../system/text.ts'
 import { openTides } from './tides-source.ts'
 
 interface Kind {
@@ -78,3 +78,21 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
 export const KIND_HELP: { readonly [kind: string]: string } = Object.fromEntries(
   Object.entries(KINDS).map(([kind, { help }]) => [kind, help]),
 )
+
+/** The known word that a mistyped one is most like; undefined where more than a third of it is different. */
+export function nearestWord(typed: string, known: readonly string[]): string | undefined {
+  const wanted = typed.toLowerCase().slice(0, LONGEST_WORD)
+  const ranked = known.map((word) => ({ word, steps: stepsBetween(wanted, word.toLowerCase()) }))
+  const [nearest] = ranked.sort((a, b) => a.steps - b.steps)
+  return nearest !== undefined && nearest.steps * 3 <= Math.max(wanted.length, 3) ? nearest.word : undefined
+}
+
+/** A word in quotes that is not among the known ones, with the one that may have been meant. */
+export function unknownWord(typed: string, known: readonly string[]): string {
+  const meant = nearestWord(typed, known)
+  const guess = meant === undefined ? '' : `: did you mean "${meant}"?`
+  return `${JSON.stringify(typed.slice(0, LONGEST_WORD))}${guess} (known are ${known.join(', ')})`
+}
+
+/** Mistyped words are compared up to this length. */
+const LONGEST_WORD = 100

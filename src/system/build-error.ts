@@ -1,5 +1,5 @@
 /** The error that ends a build. */
-import { cutText } from './text.ts'
+import { cutText } from './log.ts'
 
 /** Characters of a message, which may quote a line of any length. */
 const MOST_CHARACTERS = 1500

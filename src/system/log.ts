@@ -1,6 +1,6 @@
 /** The lines of a process for its operator, as text or JSON: nothing in a message can end its line. */
 
-import { cutText } from './text.ts'
+import { jsonLine } from './text.ts'
 
 /** From the most serious on. A level shows its own lines and the lines of levels before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
@@ -33,11 +33,6 @@ const MOST_CHARACTERS = 4000
 const LINE_END = /\s*[\r\n\u2028\u2029]+\s*/g
 /** Characters that steer a terminal, or change the direction of text. */
 const INVISIBLE = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
-
-/** One JSON object and the end of its line. @param now epoch seconds */
-export function jsonLine(now: number, level: Level, fields: { [name: string]: unknown }): string {
-  return `${JSON.stringify({ time: new Date(now * 1000).toISOString(), level, ...fields })}\n`
-}
 
 export const lineText: (...event: Parameters<LogLine>) => string = (
   message,
@@ -74,4 +69,22 @@ function oneLine(text: string): string {
   return text
     .replaceAll(LINE_END, ' | ')
     .replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+}
+
+/** Control characters but the end of a line. */
+const CONTROLS = /(?!\n)\p{Cc}(?:(?!\n)\p{Cc})*/gu
+
+/**
+ * A text that may hold any part of what came from outside, as messages have it: of a long one its beginning
+ * and its end, which may say what to do, some `most` characters in all. Control characters in a row count as
+ * one.
+ */
+export function cutText(text: string, most: number): string {
+  const { length } = text
+  const end = Math.floor(most / 3)
+  const shown =
+    length <= most
+      ? text
+      : `${text.slice(0, most - end)}… (${length - most} characters more) …${text.slice(-end)}`
+  return shown.replaceAll(CONTROLS, (run) => run[0])
 }

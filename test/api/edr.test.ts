@@ -335,12 +335,14 @@ test('What other programs send is answered: times without a zone are UTC, and WK
     const query = other.replace('START', start).replace('END', end).replaceAll(' ', '%20')
     const { status, text } = path.get(`/edr/collections/waves/${query}`, HEADERS)
     assert.equal(status, 200, `${other}: ${text}`)
-    assert.ok(text.length > 100)
+    assert.match(text, /\d/)
   }
   const { features } = data('/edr/collections/waves/locations?bbox=-2,43,-1,44') as {
     features: { id: string; geometry: { coordinates: number[] } }[]
   }
-  const inside = catalog.slugs.filter((_, i) => catalog.lng[i] >= -2 && catalog.lng[i] <= -1 && catalog.lat[i] >= 43 && catalog.lat[i] <= 44)
+  const inside = catalog.slugs.filter(
+    (_, i) => catalog.lng[i] >= -2 && catalog.lng[i] <= -1 && catalog.lat[i] >= 43 && catalog.lat[i] <= 44,
+  )
   assert.deepEqual(features.map(({ id }) => id).sort(), inside.sort())
   const { parameter_names: names } = data('/edr/collections/waves') as {
     parameter_names: { period: { observedProperty: { id: string } } }

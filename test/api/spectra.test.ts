@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SpectraBatch, type BandValues } from '../../src/sea/spectra.ts'
+import { SpectraBatch, type BandValues } from '../../src/sea/spectra-batch.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, northBuoy } from '../builder/fake_source.ts'

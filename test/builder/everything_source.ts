@@ -1,5 +1,5 @@
 /** The small world of the build tests with something of every kind of part. */
-import { SpectraBatch } from '../../src/sea/spectra.ts'
+import { SpectraBatch } from '../../src/sea/spectra-batch.ts'
 import type { Sink, Source } from '../../src/sources/source.ts'
 import { fakeSource, SMALL_WORLD } from './fake_source.ts'
 

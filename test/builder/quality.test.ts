@@ -10,7 +10,7 @@ import {
   spikesOf,
   withoutRows,
 } from '../../src/builder/quality.ts'
-import type { MonthTable } from '../../src/snapshot/part-kinds.ts'
+import type { MonthTable } from '../../src/builder/month-tables.ts'
 import { batchOf, type Codes, type FakeRow } from './fake_source.ts'
 
 const START = Date.UTC(2026, 2, 1) / 1000

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { build, fakeSource, folderOf, NETWORKS, northBuoy, type FakeRow } from '../builder/fake_source.ts'
 import type { Sink, Source } from '../../src/sources/source.ts'
-import { SpectraBatch } from '../../src/sea/spectra.ts'
+import { SpectraBatch } from '../../src/sea/spectra-batch.ts'
 import { BARE, CLI } from '../started_program.ts'
 
 interface Told {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AddressCounters } from '../../src/access/address-counters.ts'
 import { QUOTA_SLOTS } from '../../src/access/quota.ts'
-import { Connections, connectionsWithin, countConnections, placeOf } from '../../src/http/connections.ts'
-import { openFilesLimit } from '../../src/system/open-files.ts'
+import { Connections, countConnections, placeOf } from '../../src/http/connections.ts'
+import { connectionsWithin, openFilesLimit } from '../../src/server/worker-settings.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 
 const LIMITS = { connections: 4, streams: 5, streamsOfOne: 3 }

@@ -7,11 +7,11 @@ import {
   DURATION_BOUNDS_S,
   METHODS,
   OTHER,
-  readRequests,
   RequestCounts,
   RequestRecorder,
   STATUSES,
 } from '../../src/http/request-counts.ts'
+import { readRequests } from '../../src/server/metrics.ts'
 
 const ROUTES = ['/a', '/b', 'static', 'unmatched', 'none']
 

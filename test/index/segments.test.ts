@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type MonthRow, type MonthRows, type MonthRun, segmentsOf } from '../../src/index/segments.ts'
+import { type MonthRow, type MonthRows, type MonthRun } from '../../src/index/segments.ts'
+import { segmentsOf } from '../../src/server/index-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { NOTHING_MEASURED } from './nothing_measured.ts'
 

@@ -9,17 +9,8 @@ import {
   SECTOR_DEGREES,
   SECTORS,
 } from '../../src/sea/maximum-entropy.ts'
-import {
-  bandsOf,
-  between,
-  momentsOf,
-  nearerTo,
-  SpectraBatch,
-  type Bands,
-  type BandValues,
-  type Spectrum,
-  spectrumOf,
-} from '../../src/sea/spectra.ts'
+import { between, type Bands, type Spectrum, spectrumOf } from '../../src/sea/spectra.ts'
+import { bandsOf, momentsOf, nearerTo, SpectraBatch, type BandValues } from '../../src/sea/spectra-batch.ts'
 import { waveParameters, waveTrains } from '../../src/sea/wave-parameters.ts'
 
 /** Why numbers are no set of bands. */

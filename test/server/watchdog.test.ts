@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_ROUTE } from '../../src/http/exchange.ts'
 import { nextBuild } from '../../src/server/build-schedule.ts'
-import { Heartbeat, StallDetector } from '../../src/server/watchdog.ts'
+import { Heartbeat } from '../../src/server/watchdog.ts'
+import { StallDetector } from '../../src/server/worker-thread.ts'
 
 /**
  * The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none

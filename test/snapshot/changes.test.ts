@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { MonthRows } from '../../src/index/segments.ts'
 import { MEASURES } from '../../src/sea/columns.ts'
-import { ADDED, CHANGED, eachDifference, REMOVED } from '../../src/snapshot/row-changes.ts'
+import { eachDifference } from '../../src/snapshot/compare-snapshots.ts'
+import { ADDED, CHANGED, REMOVED } from '../../src/snapshot/row-changes.ts'
 import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
 
 /** Time and height of each row. */

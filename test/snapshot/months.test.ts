@@ -8,7 +8,8 @@ import { finish, type Steps } from '../../src/system/steps.ts'
 import type { Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import { checkMonth } from '../../src/snapshot/check-snapshot.ts'
-import { monthPart, type MonthTable, readMonth } from '../../src/snapshot/part-kinds.ts'
+import { monthPart, type MonthTable } from '../../src/builder/month-tables.ts'
+import { readMonth } from '../../src/snapshot/part-kinds.ts'
 import { entryOf } from './entry_of.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BAND_NAMES, SpectraBatch, slice, type Spectra } from '../../src/sea/spectra.ts'
+import { BAND_NAMES, type Spectra } from '../../src/sea/spectra.ts'
+import { SpectraBatch, slice } from '../../src/sea/spectra-batch.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
-import { readSpectra, runsOf, spectraPart } from '../../src/snapshot/spectra.ts'
+import { runsOf, spectraPart } from '../../src/builder/write-spectra.ts'
+import { readSpectra } from '../../src/snapshot/spectra.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const START = Date.parse('2026-03-01T00:00:00Z') / 1000

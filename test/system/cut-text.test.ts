@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BuildError } from '../../src/system/build-error.ts'
 import { Log, type Format } from '../../src/system/log.ts'
-import { cutText } from '../../src/system/text.ts'
+import { cutText } from '../../src/system/log.ts'
 
 test('A cut text has its beginning, its end and how much is left out; a short one is as it was.', () => {
   assert.equal(cutText('as it was\nin two lines', 30), 'as it was\nin two lines')

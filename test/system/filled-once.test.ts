@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { sharedOnce } from '../../src/system/thread-memory.ts'
+import type { sharedOnce } from '../../src/dataset/literals.ts'
 
 test('A thread that was started after a table was filled looks at the same bytes.', async () => {
-  const url = new URL('../../dist/system/thread-memory.js', import.meta.url).href
+  const url = new URL('../../dist/dataset/literals.js', import.meta.url).href
   const { sharedOnce: compiled } = (await import(url)) as { sharedOnce: typeof sharedOnce }
   const bytes = new Uint8Array(compiled('one of two threads', 4, (memory) => new Uint8Array(memory).fill(7)))
   const script = `

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nearestWord, unknownWord } from '../../src/system/text.ts'
+import { nearestWord, unknownWord } from '../../src/sources/kinds.ts'
 
 const KINDS = ['ndbc', 'candhis', 'cmems', 'erddap', 'meteofrance', 'table', 'json', 'csv', 'forecast']
 

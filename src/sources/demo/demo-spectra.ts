@@ -2,7 +2,8 @@
  * Made-up wave spectra of the demo: a swell and a wind sea, each with the shape of JONSWAP and a spread of
  * its own.
  */
-import { type Bands, momentsOf, SpectraBatch } from '../../sea/spectra.ts'
+import { type Bands } from '../../sea/spectra.ts'
+import { momentsOf, SpectraBatch } from '../../sea/spectra-batch.ts'
 import { DAY, HOUR } from '../../sea/time.ts'
 import type { FileReport, Sink } from '../source.ts'
 import { isThere, type Mooring, measures, seaAt, timesBetween } from './demo-sea.ts'

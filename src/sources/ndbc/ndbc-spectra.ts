@@ -5,7 +5,8 @@
  * and makes none.
  */
 import { lowerBound } from '../../index/bisect.ts'
-import { type Bands, bandsKey, bandsOf, type BandValues, nearerTo, SpectraBatch } from '../../sea/spectra.ts'
+import { type Bands, bandsKey } from '../../sea/spectra.ts'
+import { bandsOf, type BandValues, nearerTo, SpectraBatch } from '../../sea/spectra-batch.ts'
 import { MINUTE } from '../../sea/time.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import { digitsAt, LF } from '../reading/fields.ts'

@@ -16,7 +16,7 @@ import {
 } from './messages.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
-import { slice } from '../../sea/spectra.ts'
+import { slice } from '../../sea/spectra-batch.ts'
 import { Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'

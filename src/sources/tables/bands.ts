@@ -3,18 +3,16 @@
  * JSON a list for each (`docs/sources-tables.md`). Names that are well known need no map.
  */
 import type { Static } from 'typebox'
+import { type Bands, bandsKey, between } from '../../sea/spectra.ts'
 import {
   AXES,
   type Axes,
-  type Bands,
-  bandsKey,
   bandsOf,
   type BandValues,
-  between,
   momentsOf,
   nearerTo,
   SpectraBatch,
-} from '../../sea/spectra.ts'
+} from '../../sea/spectra-batch.ts'
 import { object, Type } from '../../system/schema.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import { BuildError } from '../../system/build-error.ts'
