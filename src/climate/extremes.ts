@@ -169,30 +169,71 @@ export function levelOf(maxima: readonly number[], fit: GevFit, period: number):
   const level = returnLevel(parameters, period)
   const end = (towards: 1 | -1): number | null => {
     // Each profile begins where the last one ended.
-    let start = [Math.log(parameters.scale), parameters.shape]
+    let start = parameters
     // The root of the difference is nearly a straight line.
     const excess = (z: number): number => {
-      const { at, value } = profileAt(maxima, period, z, start)
-      if (Number.isFinite(value)) start = at
-      return Math.sqrt(Math.max(0, value - best)) - Math.sqrt(HALF_CHI_SQUARE)
+      const found = profileAt(maxima, period, z, start)
+      if (Number.isFinite(found.value)) start = found.parameters
+      return Math.sqrt(Math.max(0, found.value - best)) - Math.sqrt(HALF_CHI_SQUARE)
     }
     return crossing(excess, level, towards * parameters.scale * 0.3)
   }
   return { level, low: end(-1), high: end(1) }
 }
 
-/** The least cost of all scales and shapes that give the level `z`. */
-function profileAt(maxima: readonly number[], period: number, z: number, start: readonly number[]): Minimum {
-  const cost = ([logScale, shape]: readonly number[]): number => {
-    const scale = Math.exp(logScale)
-    const location = z - scale * reducedLevel(shape, period)
-    return negativeLogLikelihood(maxima, { location, scale, shape })
+/**
+ * The least cost of all parameters that give the level `z`. The search is for a scale and a shape, from which
+ * the location follows, and for a location and a shape, from which the scale does: of short periods the one
+ * is in a valley too narrow to find along, of long ones the other. It begins near `start`, whose level is
+ * another one.
+ */
+function profileAt(
+  maxima: readonly number[],
+  period: number,
+  z: number,
+  start: Parameters,
+): { parameters: Parameters; value: number } {
+  const location = Math.min(start.location, z - start.scale / HIGHEST_SHAPE)
+  const shapes = [start.shape, shapeOf((z - location) / start.scale, period)]
+  const search = (
+    first: number,
+    width: number,
+    of: (first: number, reduced: number) => Omit<Parameters, 'shape'>,
+  ) => {
+    const parametersOf = ([one, shape]: readonly number[]): Parameters => {
+      return { ...of(one, reducedLevel(shape, period)), shape }
+    }
+    const cost = (each: readonly number[]): number => negativeLogLikelihood(maxima, parametersOf(each))
+    const [a, b] = shapes.map((shape) => [first, shape])
+    const { at, value } = simplexMinimum(cost, cost(a) < cost(b) ? a : b, [width, 0.03], PROFILE_TOLERANCE)
+    return { parameters: parametersOf(at), value }
   }
-  return simplexMinimum(cost, start, [0.05, 0.03], PROFILE_TOLERANCE)
+  const byScale = search(Math.log(start.scale), 0.05, (one, reduced) => {
+    const scale = Math.exp(one)
+    return { location: z - scale * reduced, scale }
+  })
+  const byLocation = search(location, 0.05 * start.scale, (one, reduced) => {
+    return { location: one, scale: (z - one) / reduced }
+  })
+  return byScale.value < byLocation.value ? byScale : byLocation
+}
+
+const MOST_HALVINGS = 60
+/** No sea has so heavy a tail. */
+const HIGHEST_SHAPE = 10
+
+/** The shape whose reduced level of a period is the nearest to `reduced`. */
+function shapeOf(reduced: number, period: number): number {
+  let [low, high] = [LEAST_SHAPE, HIGHEST_SHAPE]
+  for (let i = 0; i < MOST_HALVINGS; i++) {
+    const middle = (low + high) / 2
+    if (reducedLevel(middle, period) < reduced) low = middle
+    else high = middle
+  }
+  return low
 }
 
 const MOST_WIDENINGS = 60
-const MOST_HALVINGS = 60
 const CROSSING_TOLERANCE = 1e-6
 
 /**
@@ -267,7 +308,7 @@ interface Minimum {
   readonly value: number
 }
 
-const MOST_MOVES = 2000
+const MOST_MOVES = 500
 /** Differences of the likelihood between the corners of a simplex that has found a minimum. */
 const FIT_TOLERANCE = 1e-11
 const PROFILE_TOLERANCE = 1e-7

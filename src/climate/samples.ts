@@ -6,7 +6,7 @@
  */
 import { lowerBound } from '../index/bisect.ts'
 import type { Segments } from '../index/segments.ts'
-import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
+import { type Codes, type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import { SUSPECTS, type Suspect, suspectRows, WAVE_NAMES, type WaveRows } from './suspect.ts'
 
 export type LeftOut = { [reason in Suspect]: number }
@@ -15,9 +15,9 @@ export interface Samples {
   /** Ascending, epoch seconds. */
   readonly time: Uint32Array
   /** Codes of the measure; none is the missing one. */
-  readonly code: Int32Array
+  readonly code: Codes
   /** Codes of another measure, the missing one too; those of `code` where there is no other. */
-  readonly beside: Int32Array
+  readonly beside: Codes
   readonly length: number
   readonly measure: Measure
   /** Suspect readings that are not among the samples, by reason. */
@@ -49,46 +49,77 @@ export function samplesOf(
   range: Range,
   beside: Measure = measure,
 ): Samples {
-  const { name, missing } = measure
+  const { name } = measure
+  const names = new Set([name, beside.name])
+  const ofWaves = new Set([...WAVE_NAMES, ...names])
+  const waves = flatRows(readings, ordinal, 0, readings.count(ordinal), ofWaves)
+  const others = flatRows(weather, ordinal, 0, weather.count(ordinal), names)
+  const marks = IS_OF_WAVES.has(name) ? suspectRows(waves as WaveRows) : null
   const leftOut: LeftOut = { spike: 0, stuck: 0, dead: 0 }
-  const waves = flatRows(readings, ordinal, 0, readings.count(ordinal), [...WAVE_NAMES, name, beside.name])
-  const others = flatRows(weather, ordinal, 0, weather.count(ordinal), [name, beside.name])
-  const marks = IS_OF_WAVES.has(name) ? suspectRows(waves as WaveRows) : new Uint8Array(waves.time.length)
-  const most = waves.time.length + others.time.length
-  const [time, code, codeBeside] = [new Uint32Array(most), new Int32Array(most), new Int32Array(most)]
+  const taken = merged(
+    valuesIn(waves, measure, beside, range, marks, leftOut),
+    valuesIn(others, measure, beside, range, null, leftOut),
+    measure,
+    beside,
+  )
+  return { ...taken, length: taken.time.length, measure, leftOut }
+}
+
+type Values = Pick<Samples, 'time' | 'code' | 'beside'>
+
+/**
+ * The rows of a range that have the measure, moved together where they lie: fresh memory would cost more than
+ * all else here. Those with a mark are counted in `leftOut` instead.
+ */
+function valuesIn(
+  { time, columns }: FlatRows,
+  { name, missing }: Measure,
+  beside: Measure,
+  { from, to }: Range,
+  marks: Uint8Array | null,
+  leftOut: LeftOut,
+): Values {
+  const [codes, codesBeside] = [columns[name]!, columns[beside.name]!]
+  const [first, end] = [lowerBound(time, from), lowerBound(time, to)]
   let length = 0
-  const [wavesCodes, othersCodes] = [waves.columns[name]!, others.columns[name]!]
-  const [wavesBeside, othersBeside] = [waves.columns[beside.name]!, others.columns[beside.name]!]
-  const last = lowerBound(others.time, range.to)
-  let other = lowerBound(others.time, range.from)
-  const addOthers = (until: number): void => {
-    for (; other < last && others.time[other] < until; other++) {
-      if (othersCodes[other] === missing) continue
-      time[length] = others.time[other]
-      codeBeside[length] = othersBeside[other]
-      code[length++] = othersCodes[other]
-    }
-  }
-  const end = lowerBound(waves.time, range.to)
-  for (let row = lowerBound(waves.time, range.from); row < end; row++) {
-    if (other < last) addOthers(waves.time[row])
-    if (wavesCodes[row] === missing) continue
-    if (marks[row] !== 0) {
+  for (let row = first; row < end; row++) {
+    if (codes[row] === missing) continue
+    if (marks !== null && marks[row] !== 0) {
       leftOut[SUSPECTS[marks[row] - 1]]++
       continue
     }
-    time[length] = waves.time[row]
-    codeBeside[length] = wavesBeside[row]
-    code[length++] = wavesCodes[row]
+    time[length] = time[row]
+    codesBeside[length] = codesBeside[row]
+    codes[length++] = codes[row]
   }
-  addOthers(Infinity)
-  const within = <T extends Uint32Array | Int32Array>(values: T): T => values.subarray(0, length) as T
-  return { time: within(time), code: within(code), beside: within(codeBeside), length, measure, leftOut }
+  const within = <T extends Uint32Array | Codes>(values: T): T => values.subarray(0, length) as T
+  return { time: within(time), code: within(codes), beside: within(codesBeside) }
+}
+
+/** Both in the order of time; times are in one of them alone. */
+function merged(a: Values, b: Values, measure: Measure, besides: Measure): Values {
+  if (b.time.length === 0) return a
+  const most = a.time.length + b.time.length
+  const [code, beside] = [measure, besides].map(({ signed }) => emptyCodes(signed, most))
+  const all = { time: new Uint32Array(most), code, beside }
+  for (let [i, j, at] = [0, 0, 0]; at < all.time.length; at++) {
+    const isOfA = j === b.time.length || (i < a.time.length && a.time[i] < b.time[j])
+    const [from, place] = isOfA ? [a, i++] : [b, j++]
+    all.time[at] = from.time[place]
+    all.code[at] = from.code[place]
+    all.beside[at] = from.beside[place]
+  }
+  return all
 }
 
 interface FlatRows {
   readonly time: Uint32Array
-  readonly columns: { readonly [name in MeasureName]?: Uint16Array | Int16Array }
+  readonly columns: { readonly [name in MeasureName]?: Codes }
+}
+
+/** `count` codes of 0, in the place of a buffer from the byte `at`. */
+function emptyCodes(signed: boolean | undefined, count: number, buffer = new ArrayBuffer(2 * count), at = 0) {
+  return signed ? new Int16Array(buffer, at, count) : new Uint16Array(buffer, at, count)
 }
 
 /** The rows of a buoy at the positions [first, end), as columns without gaps between months. */
@@ -97,12 +128,18 @@ export function flatRows(
   ordinal: number,
   first: number,
   end: number,
-  names: readonly MeasureName[],
+  names: ReadonlySet<MeasureName>,
 ): FlatRows {
   const count = Math.max(0, end - first)
-  const time = new Uint32Array(count)
-  const columns: { [name in MeasureName]?: Uint16Array | Int16Array } = {}
-  for (const name of names) columns[name] = new (MEASURES[name].signed ? Int16Array : Uint16Array)(count)
+  // One buffer for all: allocations took most of the time.
+  const buffer = new ArrayBuffer(count * (4 + 2 * names.size))
+  const time = new Uint32Array(buffer, 0, count)
+  const columns: { [name in MeasureName]?: Codes } = {}
+  let place = 4 * count
+  for (const name of names) {
+    columns[name] = emptyCodes(MEASURES[name].signed, count, buffer, place)
+    place += 2 * count
+  }
   let into = 0
   for (const { month, from, count: rows } of segments.runs(ordinal, first, end)) {
     time.set(month.time.subarray(from, from + rows), into)
@@ -200,7 +237,7 @@ export class Distribution {
 }
 
 /** The distribution of all codes; null without one. */
-export function distributionOf(codes: Int32Array): Distribution | null {
+export function distributionOf(codes: Codes): Distribution | null {
   const extremes = extremesOf(codes, 0, codes.length)
   if (extremes === null) return null
   const distribution = new Distribution(codes[extremes.least], codes[extremes.greatest])
@@ -215,7 +252,7 @@ export interface Extremes {
 }
 
 /** The extremes of the codes [from, to); null without one. */
-export function extremesOf(code: Int32Array, from: number, to: number): Extremes | null {
+export function extremesOf(code: Codes, from: number, to: number): Extremes | null {
   if (from >= to) return null
   let [least, greatest] = [from, from]
   for (let i = from + 1; i < to; i++) {

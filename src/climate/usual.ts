@@ -21,6 +21,7 @@ const LEAST_YEARS = 3
 const COMMON_YEAR = 2001
 /** Readings that are looked through at a time for one that is as high. */
 const ROWS_AT_ONCE = 2048
+const WAVES = new Set(WAVE_NAMES)
 const MOST_CODE = MEASURES.significantHeight.max * MEASURES.significantHeight.scale
 
 /** By ordinal; nothing is said of a buoy with 0 years. */
@@ -80,7 +81,7 @@ function rowsAt(readings: Segments, ordinal: number, first: number, end: number)
     readings.count(ordinal),
     Math.max(end + reach, readings.positionOf(ordinal, newest + seconds) + 1),
   )
-  const rows = flatRows(readings, ordinal, from, to, WAVE_NAMES) as WaveRows
+  const rows = flatRows(readings, ordinal, from, to, WAVES) as WaveRows
   const [begin, behind] = [first - from, end - from]
   return {
     time: rows.time.subarray(begin, behind),

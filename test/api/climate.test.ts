@@ -223,7 +223,10 @@ function assertLevels(data: JsonObject, values: readonly number[], what: string)
         const width = Math.exp(logScale)
         return oracle.costOf(values, [end - oracle.levelAt([0, width, s], period), width, s])
       }
-      const { value } = oracle.leastCost(profile, [Math.log(scale), shape], 0.05)
+      // At the scale of the fit such a level may leave the support.
+      const value = Math.min(
+        ...[1, 3, 9].map((wider) => oracle.leastCost(profile, [Math.log(wider * scale), shape], 0.05).value),
+      )
       assert.ok(Math.abs(value - least - 1.9207) < 0.02, `${what} ${period}: ${value - least} at ${end}`)
     }
     assert.ok(low !== null && low <= level && (high === null || high >= level), what)
@@ -267,6 +270,35 @@ test('What stands alone is doubtful, and suspect readings are in no statistic.',
   assert.deepEqual(half.left_out, { spike: 0, stuck: 0, dead: 0 })
 })
 
+test('After a swap questions are answered from the new snapshot, and pinned ones from the one they name.', async () => {
+  const few = buoys.filter(({ name }) => ['faulty', 'half-hours', 'few'].includes(name))
+  const states = [few.map(({ name, rows }) => ({ name, rows: rows.slice(0, -3) })), few]
+  const views = []
+  for (const [i, state] of states.entries()) {
+    const folder = join(folderOfFile(), `state-${i}`)
+    await buildClimate(state, folder)
+    views.push(await viewOf(folder))
+  }
+  const [older, newer] = views
+  const swapped = new AskedPath(older, { answerCache: 2 ** 20 })
+  const chance = new Chance(SEED)
+  const kinds = Object.keys(ANSWERS) as (keyof typeof ANSWERS)[]
+  for (let i = 0; i < 4 * QUESTIONS; i++) {
+    if (i === 2 * QUESTIONS) swapped.path.hold([older, newer], 3)
+    const asked = chance.pick(kinds)
+    const [{ name }, question] = [chance.pick(few), questionOf(chance, asked)]
+    // Before the swap the newer snapshot is not known.
+    const isPinned = chance.percent(50)
+    const state = i < 2 * QUESTIONS || (isPinned && chance.percent(50)) ? 0 : 1
+    const query = { ...question, ...(isPinned && { snapshot: views[state].dataset.snapshotId }) }
+    const below = asked === 'climate' ? '' : `/${asked}`
+    const url = `/v2/buoys/${name}/climate${below}?${new URLSearchParams(query).toString()}`
+    const { rows } = states[state].find((one) => one.name === name)!
+    const { buoy: _, ...data } = (JSON.parse(swapped.get(url, KEYED).text) as Found['body']).data
+    assertNear(data, ANSWERS[asked](rowsInUnits(rows), question), url)
+  }
+})
+
 test('What cannot be asked is refused with the parameter and what is allowed.', () => {
   const refused: [string, string, string, RegExp][] = [
     ['long', 'climate', 'metric=salinity', /metric.*significient_height/],
@@ -299,7 +331,7 @@ test('What cannot be asked is refused with the parameter and what is allowed.', 
 })
 
 test('How usual the last reading is, every operation with last readings says as the oracle does.', async () => {
-  const many = usualBuoys(SEED, rounds(40, 300))
+  const many = usualBuoys(SEED, rounds(16, 300))
   const folder = join(folderOfFile(), 'usual')
   await buildClimate(many, folder)
   const view = await viewOf(folder)
@@ -310,9 +342,9 @@ test('How usual the last reading is, every operation with last readings says as 
     id,
     name,
   }))
+  const usual = new Map(many.map(({ name, rows }) => [name, oracle.usual(rowsInUnits(rows))]))
   let said = 0
-  for (const { name, rows } of many) {
-    const wanted = oracle.usual(rowsInUnits(rows))
+  for (const [name, wanted] of usual) {
     if (wanted !== null) said++
     const { buoy } = dataOf(`/buoys/${name}?include=usual`) as { buoy: JsonObject }
     assertNear(buoy.usual, wanted, name)
@@ -325,9 +357,7 @@ test('How usual the last reading is, every operation with last readings says as 
   assert.ok(said > many.length / 3 && said < many.length, `of ${said}`)
   const { buoys: map } = dataOf('/buoys/map?include=usual,wind') as { buoys: JsonObject[] }
   assert.ok(map.length > 0)
-  for (const { name, usual } of map) {
-    assertNear(usual, oracle.usual(rowsInUnits(many.find((one) => one.name === name)!.rows)), name as string)
-  }
+  for (const buoy of map) assertNear(buoy.usual, usual.get(buoy.name as string)!, buoy.name as string)
   const near = dataOf('/buoys/nearest?lat=10&lng=-3&include=usual') as { buoy: JsonObject }
   const { reading } = dataOf('/conditions?lat=10&lng=-3&include=usual&time=2026-03-15T12:30:00Z') as {
     reading: JsonObject

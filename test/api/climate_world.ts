@@ -56,7 +56,9 @@ function faulty(chance: Chance): FakeRow[] {
   }
   change(100, 12, still)
   change(140, 6, still)
+  change(195, 11, { time: 0, significantHeight: 2000 })
   change(200, 1, { time: 0, significantHeight: 9000 })
+  change(225, 11, { time: 0, significantHeight: 2000 })
   change(230, 1, { time: 0, significantHeight: 10 })
   change(300, 170, { time: 0, significantHeight: 30 })
   change(600, 160, { time: 0, significantHeight: 30 })
@@ -69,7 +71,7 @@ function faulty(chance: Chance): FakeRow[] {
 
 /** A winter that is missing but for its highest hours. */
 function withoutWinter(chance: Chance): FakeRow[] {
-  const rows = seaOf(chance, times('2005-06-01', '2026-03-01', 12 * HOUR))
+  const rows = seaOf(chance, times('2009-06-01', '2026-03-01', 12 * HOUR))
   const isMissing = (time: number): boolean => time >= at('2011-12-20') && time < at('2012-03-20')
   const storm = times('2012-01-10', '2012-01-12', 12 * HOUR).map((time) => ({
     time,
@@ -122,7 +124,7 @@ export function climateBuoys(seed: number): ClimateBuoy[] {
     // Heights alone, all of them the same.
     {
       name: 'bare',
-      rows: times('2004-01-01', '2024-01-01', DAY).map((time) => ({ time, significantHeight: 700 })),
+      rows: times('2009-06-01', '2026-01-01', DAY).map((time) => ({ time, significantHeight: 700 })),
     },
   ]
 }
@@ -151,7 +153,7 @@ export function questionOf(chance: Chance, asked: Asked): ClimateQuestion {
   const maybe = (name: string, share: number, values: readonly string[]): void => {
     if (chance.percent(share)) question[name] = chance.pick(values)
   }
-  const years = ['2004', '2011', '2012', '2023', '2024', '2025', '2026']
+  const years = ['2009', '2011', '2012', '2023', '2024', '2025', '2026']
   maybe('start_year', 25, years)
   maybe(
     'end_year',

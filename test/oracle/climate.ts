@@ -614,10 +614,11 @@ export function usual(rows: readonly ClimateRow[]): JsonObject | null {
     const turns = Number(away > 182) - Number(away < -182)
     return Math.abs(away - 365 * turns) > 15 ? null : yearOf(time) + turns
   }
-  const earlier = readings.filter(({ time }) => time < last.time - 60 * DAY && windowOf(time) !== null)
+  const windows = new Map(readings.map(({ time }) => [time, windowOf(time)]))
+  const earlier = readings.filter(({ time }) => time < last.time - 60 * DAY && windows.get(time) !== null)
   const isSound = ({ time }: ClimateRow): boolean => !doubts.has(time)
-  const years = [...new Set(earlier.map(({ time }) => windowOf(time)!))].filter((year) => {
-    const own = earlier.filter(({ time }) => windowOf(time) === year)
+  const years = [...new Set(earlier.map(({ time }) => windows.get(time)!))].filter((year) => {
+    const own = earlier.filter(({ time }) => windows.get(time) === year)
     let days = 0
     for (
       let day = Date.UTC(year, 0, 1) / 1000 - 60 * DAY;
