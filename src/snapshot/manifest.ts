@@ -46,7 +46,8 @@ export interface Manifest {
 /** The manifest's bytes; its id is a hash of what the data are, so equal data has an equal id. */
 export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; bytes: Uint8Array } {
   const id = manifestId(manifest)
-  const { earlier } = manifest
+  // A build of the same data may publish again what is kept.
+  const earlier = manifest.earlier?.filter((one) => one !== id)
   return { id, bytes: pack({ ...manifestBody(manifest), id, ...(earlier !== undefined && { earlier }) }) }
 }
 
