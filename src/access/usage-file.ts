@@ -17,7 +17,7 @@ const MAX_COUNT = 0x7fff_ffff
 export class KeySlots {
   readonly #counters: QuotaCounters
   readonly #live = new Map<string, number>()
-  // The longest revoked first.
+  // Oldest revocation first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 

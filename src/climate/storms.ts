@@ -12,7 +12,7 @@ const CUT_INTERVALS = 3
 const MISSING_INTERVALS = 1.5
 
 export interface Storm {
-  /** Places of the first and last sample above the threshold, and of the highest. */
+  /** Indexes of the first and last sample above the threshold, and of the highest. */
   readonly from: number
   readonly to: number
   readonly peak: number

@@ -90,7 +90,7 @@ function valueIn({ month, row }: MonthRow, name: MeasureName): number | null {
   return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
 }
 
-/** The newest row of weather of a buoy with readings, where the last of these does not say as much. */
+/** The newest weather row, where it is newer than the last reading or has a measure that this lacks. */
 function lastWeather({ readings, weather }: Dataset, ordinal: number): object | null {
   const newest = weather.newestRow(ordinal)
   const reading = readings.newestRow(ordinal)

@@ -117,7 +117,7 @@ const WEATHER_ARRAYS = [
 const ADDED_ARRAYS = [MEASURE_ARRAYS, SWELL_ARRAYS, WEATHER_ARRAYS]
 
 const BUOY = new Literal('{"buoy":')
-/** The text before the times, for as many arrays as an answer has. */
+/** The member `fields` for these arrays, and the begin of the times. */
 const fieldsText = (arrays: readonly ChartArray[]): Literal => {
   const fields = arrays.map(({ name, label, unit, field }) => {
     return [name, { label, unit: unit === 'degree' ? 'degrees' : unit, field }]

@@ -29,7 +29,7 @@ export const MCP_PATH = '/mcp'
 const MOST_BODY_BYTES = 64 * 1024
 /** Of an answer that a tool asks for: 13 seasons of days are a tenth. */
 const MOST_ANSWER_BYTES = 8 * 2 ** 20
-/** Messages of a thread whose body is awaited or that are being answered, and those of one address. */
+/** Messages that a worker reads or answers at a time, and how many of them may come from one address. */
 const MOST_MESSAGES = 128
 const MOST_OF_ONE = MOST_MESSAGES / 4
 const RETRY_AFTER = '8'

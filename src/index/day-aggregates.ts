@@ -196,7 +196,7 @@ export class YearDays {
     this.#rules = hashOf(edges)
   }
 
-  /** Text of the edges of days that begin by `time`, epoch seconds: editions of the tz database differ. */
+  /** A hash of the edges of days up to `time` (epoch seconds): editions of the tz database differ. */
   rulesUntil(time: number): string {
     return this.#rulesOf(partitionPoint(0, this.edges.length, (i) => this.edges[i] <= time))
   }

@@ -28,11 +28,11 @@ interface Stretch {
 }
 
 /** Names that ICU knows, which takes 70 µs to ask; in any case of their letters there is no end of them. */
-const KNOWN = new Set<string>()
+const KNOWN_ZONES = new Set<string>()
 const MOST_KNOWN = 2000
 
 export function isZone(name: string): boolean {
-  if (KNOWN.has(name)) return true
+  if (KNOWN_ZONES.has(name)) return true
   // Nodes from 22 on take offsets ("+01:00") for zones, too.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
@@ -40,7 +40,7 @@ export function isZone(name: string): boolean {
   } catch {
     return false
   }
-  if (KNOWN.size < MOST_KNOWN) KNOWN.add(name)
+  if (KNOWN_ZONES.size < MOST_KNOWN) KNOWN_ZONES.add(name)
   return true
 }
 

@@ -238,13 +238,13 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
 
   const tracks = new Map<Mission, FileTrack[]>()
   let total = 0
-  const open = await loadNetcdf()
+  const openNetcdf = await loadNetcdf()
   const files = new WholeFiles('altimetry', report)
   for (const name of names) {
     const path = join(folder, name)
     const file = report.file(path)
     await files.use(path, () => {
-      const found = open(path, (opened) => trackOf(opened, name, file, takeDoubts(report, path)))
+      const found = openNetcdf(path, (opened) => trackOf(opened, name, file, takeDoubts(report, path)))
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
       entryOf(tracks, found.mission, () => []).push(found)

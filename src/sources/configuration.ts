@@ -248,7 +248,8 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   // Without these words in `to`, one file would replace another.
   if (stations !== undefined && !inPath.has('station')) fail('needs {station} in "to"')
   if (byDay && ![...DAY_WORDS].every((word) => inPath.has(word))) fail('needs {YYYY}, {MM} and {DD} in "to"')
-  if (!byDay && [...inPath].some((word) => word !== 'station')) fail('has days in "to" and none in "url"')
+  if (!byDay && [...inPath].some((word) => word !== 'station'))
+    fail('names days in "to", so "url" has to name them too')
 }
 
 function reveal(

@@ -17,7 +17,7 @@ export type Format = (typeof FORMATS)[number]
 
 /**
  * Takes an event, at the level `info` unless another one is given.
- * @param word what text begins with in place of the word of the level
+ * @param word the first word of a line of text, in place of the level
  */
 export type LogLine = (message: string, level?: Level, word?: string) => void
 

@@ -174,7 +174,7 @@ test('A fault is named by its place.', (t) => {
       fetching({ url: 'https://a.example/{DD}{from}', days: 2, to: '{YYYY}{MM}{DD}' }),
       /a day and of a range/,
     ],
-    [fetching({ to: '{YYYY}.csv', days: 2 }), /has days in "to" and none in "url"$/],
+    [fetching({ to: '{YYYY}.csv', days: 2 }), /names days in "to", so "url" has to name them too$/],
     [fetching({ url: 'https://a.example/{year}' }), /has the unknown word \{year\}/],
     [fetching({ headers: { 'x y': 'a' } }), /^sources\[0\]\.fetch\[0\]\.headers/],
     [fetching({ headers: { a: 'b\r\nc: d' } }), /^sources\[0\]\.fetch\[0\]\.headers\.a /],

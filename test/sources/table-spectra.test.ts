@@ -158,7 +158,7 @@ test('A map names columns of other names, and says which of them are not there.'
   const other = await read(t, text, mapped({ ...spectra, density: 'S' }))
   assert.match(other.bad.join(), /the header lacks the columns of density by band/)
   const half = await read(t, text, mapped({ frequency: 'Freq in Hz' }))
-  assert.match(half.bad.join(), /have no frequency or no density/)
+  assert.match(half.bad.join(), /names no frequency or no density/)
   const uneven = await read(t, tableOf({}).replace('a1_2', 'other'))
   assert.match(uneven.bad.join(), /different numbers of bands/)
 })

@@ -245,7 +245,7 @@ export function encodeCommit(manifest: Uint8Array, { state, ...rest }: CommitRec
   return Buffer.concat([plainManifest(manifest), pack(behind)])
 }
 
-/** A manifest without the record that follows it. @throws SnapshotError */
+/** A manifest without the commit record that is appended to it. @throws SnapshotError */
 export function plainManifest(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes.subarray(0, firstValue(bytes, 'manifest').end))
 }

@@ -246,7 +246,7 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     const { socket } = this.response
     const before = this.#unread
     this.#unread = (socket && unreadBytes(socket)) ?? before
-    // Who asks again decides how long a silence may be.
+    // The caller looks again after a while, and decides for how long a client may take nothing.
     socket?.setTimeout(0)
     return { isRead: this.#unread < before, mayWrite: false }
   }

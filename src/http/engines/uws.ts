@@ -246,8 +246,8 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   }
 
   /**
-   * It is the last: to the engine the answer is unfinished, and it cuts a connection that has sent more.
-   * In the next turn the answer is with the kernel.
+   * Sends the last answer of a connection. The engine takes it for unfinished, so it answers no further
+   * request of the client. In the next turn of the event loop the kernel has the bytes, and it is closed.
    */
   sendLast(head: string | Uint8Array, length: number | null, body: Uint8Array | null): void {
     this.response.pause()

@@ -10,7 +10,7 @@ import type { Sample } from '../tables/sample.ts'
 import type { OpenTable } from './text-table.ts'
 
 /** Attributes by variable; attributes of the whole dataset are under `NC_GLOBAL`. */
-export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
+export type Attributes = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** A column of flags; a value is taken if its flag is good. */
 export interface Flag {
@@ -28,7 +28,7 @@ export const goodSet = (values: readonly (number | string)[]): Set<string> =>
 export interface Flagged {
   readonly labels: readonly string[]
   readonly cells: readonly HeaderCell[]
-  readonly info: Info
+  readonly info: Attributes
   readonly given: NonNullable<TableSpec['flags']>
   /** Null for answers of servers, whose flags are named after their variables. */
   readonly sample: Sample | null

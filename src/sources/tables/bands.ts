@@ -70,7 +70,7 @@ export function bandFields(table: OpenTable, spec: SpectraSpec | undefined): Ban
   const lacking = NAMES.filter((name) => places[name] !== undefined && !fields.has(name))
   if (lacking.length > 0) return `the header lacks the columns of ${lacking.join(', ')} by band`
   if (!fields.has('frequency') || !fields.has('density'))
-    return isTold ? 'the spectra of the map have no frequency or no density' : null
+    return isTold ? 'the map names no frequency or no density for the spectra' : null
   const counts = [...fields.values()].flatMap((columns) =>
     typeof columns === 'number' ? [] : columns.length,
   )

@@ -7,7 +7,7 @@ import { parseDocument, readText } from '../reading/source-files.ts'
 import { openText, type OpenTable } from '../reading/text-table.ts'
 import type { FileReport, OpenSource, Report } from '../source.ts'
 import { compileMap, type MappedTable } from './column-map.ts'
-import type { Info } from '../reading/flags.ts'
+import type { Attributes } from '../reading/flags.ts'
 import { openJson } from './json.ts'
 import type { FoundTable } from './layout.ts'
 import { type Form, readFolder } from './rows.ts'
@@ -37,7 +37,7 @@ class Answers implements Form {
   readonly files = TABLE_FILE
   readonly ignored = 'not .csv, .csvp or .json'
   readonly levels = 2
-  readonly #infos = new Map<string, Info>()
+  readonly #infos = new Map<string, Attributes>()
 
   async aside(path: string, report: Report): Promise<boolean> {
     const [, front] = INFO_FILE.exec(path) ?? []
@@ -89,7 +89,7 @@ function openAnswer(bytes: Buffer, file: FileReport, units?: boolean): OpenTable
   return table ?? null
 }
 
-function readInfo(bytes: Buffer, file: FileReport): Info {
+function readInfo(bytes: Buffer, file: FileReport): Attributes {
   const info = new Map<string, Map<string, string>>()
   const table = openAnswer(bytes, file, false)
   if (table === null) return info

@@ -19,7 +19,7 @@ import {
 import type { OpenTable } from '../reading/text-table.ts'
 import type { FileReport } from '../source.ts'
 import type { At, MappedTable, ValueSpec } from './column-map.ts'
-import { type Flagged, flagsOf, goodSet, type Info } from '../reading/flags.ts'
+import { type Flagged, flagsOf, goodSet, type Attributes } from '../reading/flags.ts'
 import { chooseColumns } from './measured-columns.ts'
 import type { Ask, Question } from './questions.ts'
 import { type Sample, sampleOf } from './sample.ts'
@@ -34,7 +34,7 @@ export interface FoundTable {
   readonly map: MappedTable
   /** Of its file, without `.gz`. */
   readonly path: string
-  readonly info: Info
+  readonly info: Attributes
   /**
    * Another look at the first rows, for tables of people: their times may be in any format, units may be
    * missing, and nines mark what is missing. Null for answers of servers, whose times are UTC unless they say
@@ -443,7 +443,7 @@ function measuredColumn(
 }
 
 /** A table's identifier: the longest listed one that begins its file's name, its description's, or that. */
-function identifierOf(path: string, info: Info, known: ReadonlyMap<string, unknown>): string {
+function identifierOf(path: string, info: Attributes, known: ReadonlyMap<string, unknown>): string {
   const stem = basename(path).replace(/\.[^.]*$/, '')
   const isFront = (identifier: string): boolean =>
     stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))
@@ -454,7 +454,7 @@ function identifierOf(path: string, info: Info, known: ReadonlyMap<string, unkno
 }
 
 /** The position in a description of one station, or the middle of bounds that are hardly wider than one. */
-function placeOf(info: Info): { name: string; lat: number; lng: number } {
+function placeOf(info: Attributes): { name: string; lat: number; lng: number } {
   const global = info.get('NC_GLOBAL')
   const number = (name: string): number => numberOf(global?.get(name) ?? '') ?? NaN
   const middle = (least: number, most: number): number =>

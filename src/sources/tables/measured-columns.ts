@@ -6,13 +6,13 @@ import { isGeneric, type Meaning, type Quantity, STANDARD_NAMES } from '../readi
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { At, MappedTable, ValueSpec } from './column-map.ts'
-import type { Info } from '../reading/flags.ts'
+import type { Attributes } from '../reading/flags.ts'
 import type { Ask } from './questions.ts'
 
 interface Choice {
   readonly cells: readonly HeaderCell[]
   readonly labels: readonly string[]
-  readonly info: Info
+  readonly info: Attributes
   readonly given: NonNullable<MappedTable['values']>
   readonly columnOf: (at: At) => number
   /** Whether people named the columns: what they may mean is asked, not guessed. */
