@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { TableSpec } from '../../src/sources/tables/column-map.ts'
-import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
+import { UNCOUNTED } from '../../src/sources/source.ts'
+import { openJson as openTables, openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { IRISH_MAP, type JsonMap, portusMap } from './json_maps.ts'
 import { folderOf, placesOf, record, rowLines, rowTable } from './recorder.ts'
@@ -284,4 +285,30 @@ test('A star stands for each list of a list, in the places of its station and it
     'A/0 2024-01-27T01:00:00Z 1.6 - - - 75 - - - -',
     'B/0 2024-01-27T00:00:00Z 0.9 - - - - - - - -',
   ])
+})
+
+test('An element that rows of a table pick by a member is looked for once, not for each row.', () => {
+  const COUNT = 500
+  let reads = 0
+  const stations = Array.from({ length: COUNT }, (_, i) => ({
+    get id() {
+      reads++
+      return `s${i % (COUNT / 2)}`
+    },
+    place: i,
+  }))
+  const rows = Array.from({ length: COUNT }, (_, i) => ({ height: i }))
+  const [table] = openTables({ stations, rows }, { rows: '/rows' }, UNCOUNTED)
+  const fields = [7, COUNT / 2 - 1].map((i) => table.column(`^/stations/id=s${i}/place`))
+  const none = table.column('^/stations/id=x/place')
+  let count = 0
+  for (; table.next(); count++) {
+    assert.deepEqual(
+      fields.map((field) => table.number(field)),
+      [7, COUNT / 2 - 1],
+      'the first of two',
+    )
+    assert.ok(Number.isNaN(table.number(none)))
+  }
+  assert.deepEqual([count, reads], [COUNT, COUNT])
 })

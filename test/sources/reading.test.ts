@@ -1,6 +1,6 @@
 /** What all formats of text share: fields, numbers, units, times, files and folders. */
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -20,7 +20,7 @@ import {
 import { knownColumn, readValues } from '../../src/sources/reading/measured-values.ts'
 import { numberAt, codeOf, NO_VALUE, numberOf, valueColumn } from '../../src/sources/reading/units.ts'
 import { epochSeconds, isoTime, timeReader } from '../../src/sources/reading/times.ts'
-import { readText } from '../../src/sources/reading/source-files.ts'
+import { listFolder, readText } from '../../src/sources/reading/source-files.ts'
 import { KINDS, openKind } from '../../src/sources/kinds.ts'
 import { folderOf, recordSource } from './recorder.ts'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
@@ -324,6 +324,25 @@ const codeIn = (measure: (typeof MEASURE_NAMES)[number], unit: string, value: nu
   const column = valueColumn(measure, measure, unit)
   return column === null ? null : codeOf(column, value, UNCOUNTED)
 }
+
+test('A link in a folder counts as what it leads to, and one that leads out of it stops the build', async (t) => {
+  const folder = await folderOf(t, { 'top/a/one.txt': '1', 'top/two.txt': '2', 'outside.txt': '3' })
+  const top = join(folder, 'top')
+  await symlink('a/one.txt', join(top, 'inside.txt'))
+  await symlink('../two.txt', join(top, 'a', 'up.txt'))
+  await symlink('nowhere', join(top, 'broken.txt'))
+  const { files } = (await listFolder(top, 2))!
+  assert.deepEqual(files, ['inside.txt', 'two.txt', 'a/one.txt', 'a/up.txt'])
+  for (const to of [join(top, '..', 'outside.txt'), '../../outside.txt', '../..', '/etc']) {
+    const link = join(top, 'a', 'out')
+    await symlink(to, link)
+    await assert.rejects(listFolder(top, 2), (error) => {
+      assert.ok(error instanceof BuildError)
+      return error.message.startsWith(`${link}: is a link to a place outside of ${top}`)
+    })
+    await rm(link)
+  }
+})
 
 test('One unit in its many spellings is one unit', () => {
   const speeds = ['m s-1', 'm.s-1', 'm s**-1', 'm s^-1', 'm s⁻¹', 'm/s', 'm / s', 'M/S', 'meters/second']

@@ -30,7 +30,7 @@ export interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer
   /** Reads nothing further of the connection. */
   pause(): unknown
-  /** Reads on, waits for room, and gives a silent connection ten seconds more. */
+  /** Reads on, gives a silent connection ten seconds more, and waits for room only after a further write. */
   resume(): unknown
   close(): unknown
 }

@@ -295,10 +295,10 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected offerAgain(): Retried {
     if (this.length === null) {
-      // What the engine keeps of a stream goes out with the next cork, which does not say how much.
-      this.response.cork(() => {})
       // Its ten seconds begin anew: they count from the last write without room, whatever went out since.
       this.response.resume()
+      // What the engine keeps of a stream goes out with the next cork, which does not say how much.
+      this.response.cork(() => {})
       return { isRead: false, mayWrite: true }
     }
     const rest = this.#untaken

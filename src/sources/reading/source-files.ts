@@ -1,7 +1,8 @@
 /** Files of a source as bytes (plain, gzip, UTF-8, UTF-16) and JSON, bounded in number, size and nesting. */
 import { createGunzip } from 'node:zlib'
-import { join } from 'node:path'
-import { opendir, stat } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { opendir, realpath, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
 import doubts from '../doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
@@ -21,15 +22,18 @@ export interface FolderListing {
   folders: string[]
 }
 
-/** The files of `folder` and of folders below it, down to as many levels; null if it is missing. */
-export async function listFolder(folder: string, levels = 1): Promise<FolderListing | null> {
+/**
+ * The files of `folder` and of folders below it, down to as many levels; null if it is missing. A link counts
+ * as what it points to. @throws BuildError for one that leads out of `top`
+ */
+export async function listFolder(folder: string, levels = 1, top = folder): Promise<FolderListing | null> {
   const files: string[] = []
   const folders: string[] = []
   try {
     for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
       if (entry.name.startsWith('.')) continue
-      // A link counts as what it points to; pipes and devices are never opened.
-      const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
+      // Pipes and devices are never opened.
+      const kind = entry.isSymbolicLink() ? await linked(join(folder, entry.name), top) : entry
       if (kind?.isFile()) files.push(entry.name)
       else if (kind?.isDirectory()) folders.push(entry.name)
       if (files.length + folders.length > MAX_ENTRIES) throw tooMany(folder)
@@ -44,12 +48,23 @@ export async function listFolder(folder: string, levels = 1): Promise<FolderList
   if (levels === 1) return listing
   listing.folders = []
   for (const name of folders) {
-    const below = await listFolder(join(folder, name), levels - 1)
+    const below = await listFolder(join(folder, name), levels - 1, top)
     for (const file of below?.files ?? []) files.push(join(name, file))
     for (const deeper of below?.folders ?? []) listing.folders.push(join(name, deeper))
     if (files.length > MAX_ENTRIES) throw tooMany(folder)
   }
   return listing
+}
+
+/** What a link leads to; null for nothing. @throws BuildError */
+async function linked(link: string, top: string): Promise<Stats | null> {
+  const found = await stat(link).catch(() => null)
+  if (found === null || (!found.isFile() && !found.isDirectory())) return found
+  const below = relative(await realpath(top), await realpath(link))
+  if (below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)) return found
+  throw new BuildError(
+    `${link}: is a link to a place outside of ${top}, and is not followed; copy what it leads to into the folder, or name that folder as a source`,
+  )
 }
 
 function tooMany(folder: string): BuildError {

@@ -62,11 +62,30 @@ function follow({ fromDocument, steps }: Path, { row, document, header, stars }:
       else if (column !== null) value = list[header.indexOf(column)]
       else if (index >= 0) value = list[index]
       else if (pick === null) return undefined
-      else value = list.find((entry) => isObject(entry) && plain(ownOf(entry, pick.key)) === pick.value)
+      else value = picked(list, pick.key).get(pick.value)
     } else if (isObject(value)) value = ownOf(value, key)
     else return undefined
   }
   return value
+}
+
+/** The elements of a list by a member: each row may look for one in a list of the document. */
+const indexes = new WeakMap<readonly unknown[], Map<string, Map<string, unknown>>>()
+
+/** The first element of each value of `key`, as `plain` text. */
+function picked(list: readonly unknown[], key: string): ReadonlyMap<string, unknown> {
+  const byKey = indexes.get(list) ?? new Map<string, Map<string, unknown>>()
+  indexes.set(list, byKey)
+  const known = byKey.get(key)
+  if (known !== undefined) return known
+  const byValue = new Map<string, unknown>()
+  for (const entry of list) {
+    if (!isObject(entry)) continue
+    const value = plain(ownOf(entry, key))
+    if (!byValue.has(value)) byValue.set(value, entry)
+  }
+  byKey.set(key, byValue)
+  return byValue
 }
 
 /**
