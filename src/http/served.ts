@@ -130,11 +130,12 @@ export class HeldViews {
     return served
   }
 
-  /** Null where no newer snapshot than the served one is known. */
+  /** Null for an id that is not known, and where no newer snapshot than the served one is. */
   isToCome(id: string): boolean | null {
     const { known, current } = this
     const served = current.view!.dataset.snapshotId
-    return known.length === 0 || known.at(-1) === served ? null : known.indexOf(id) > known.indexOf(served)
+    const at = known.indexOf(id)
+    return at === -1 || known.at(-1) === served ? null : at > known.indexOf(served)
   }
 
   /**
