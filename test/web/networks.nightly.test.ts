@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { MapBuoysAnswer } from '../../clients/typescript/groundswell.ts'
 import { Client, startLive, temporaryFolder, type Live } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import {
@@ -55,14 +56,17 @@ function serve(t: TestContext, network: Network): Promise<Live> {
       ...(windOnly ? ['Own,W,Wind mast,54.1,-0.2,false'] : []),
     ],
     'readings/all': [
-      'source,identifier,time,significant_height,direction,wind_speed',
+      'source,identifier,time,significant_height,period,direction,wind_speed',
       ...buoys.flatMap((_, i) =>
         heights(i).map(
           (height, at, { length }) =>
-            `${sourceOf(i)},B${i},${newest - (length - 1 - at) * every},${height},270,36`,
+            `${sourceOf(i)},B${i},${newest - (length - 1 - at) * every},${height},9.5,270,36`,
         ),
       ),
-      ...Array.from({ length: windOnly ? 48 : 0 }, (_, i) => `Own,W,${newest - i * every},,,${20 + (i % 7)}`),
+      ...Array.from(
+        { length: windOnly ? 48 : 0 },
+        (_, i) => `Own,W,${newest - i * every},,,,${20 + (i % 7)}`,
+      ),
     ],
   })
   return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args: ['--explorer=open'] })
@@ -114,6 +118,55 @@ const BAY: Network['buoys'] = [
 /** Software draws the map, in a time that grows with its pixels. */
 const WIDE = { viewport: { width: 1000, height: 640 } }
 const UPRIGHT = { ...PHONE, viewport: { width: 390, height: 844 } }
+
+/** A value as the page writes it, `1.39 m`, is that of the API, to its last digit. */
+function isShown(text: string, value: number): boolean {
+  const [, digits] = /^[^\d−-]*([−-]?[\d.]+)/.exec(text) ?? []
+  const decimals = digits?.split('.')[1]?.length ?? 0
+  return Math.abs(Number(digits?.replace('−', '-')) - value) <= 0.5 * 10 ** -decimals + 1e-9
+}
+
+interface Shown {
+  slug: string
+  height: string
+  period: string
+  time: string
+  from: string
+}
+
+/** Compares the rows of the list, and the head of the first buoy, with the API's answer. */
+async function compareNumbers(page: Page, live: Live): Promise<void> {
+  const { text } = await new Client(live).get('/buoys/map')
+  const { buoys } = (JSON.parse(text) as MapBuoysAnswer).data
+  await untilInPage(page, `document.querySelectorAll('#content .buoys a').length === ${buoys.length}`)
+  const rows = await page.evaluate<
+    Shown[]
+  >(`[...document.querySelectorAll('#content .buoys a')].map((row) => ({
+    slug: row.id.slice(4),
+    height: row.querySelector('.row-height').textContent,
+    period: row.querySelector('.row-reading small').lastChild.textContent,
+    time: row.querySelector('time').dateTime,
+    from: row.querySelector('.row-reading .hidden').textContent,
+  }))`)
+  const heights: number[] = []
+  for (const row of rows) {
+    const { last_reading: reading } = buoys.find(({ slug }) => slug === row.slug)!
+    assert.ok(reading !== null && isShown(row.height, reading.significient_height), JSON.stringify(row))
+    assert.ok(isShown(row.period, reading.period!), JSON.stringify(row))
+    assert.deepEqual([row.time, row.from.trim()], [reading.time, `from W ${reading.direction}°`])
+    heights.push(reading.significient_height)
+  }
+  assert.deepEqual(
+    heights,
+    heights.toSorted((a, b) => b - a),
+  )
+  const { slug, last_reading: reading } = buoys.find((buoy) => buoy.slug === rows[0].slug)!
+  await page.evaluate(`location.hash = 'buoy=${slug}&units=m,kmh,c'`)
+  await page.locator('.hero strong').waitFor()
+  assert.ok(isShown(await page.locator('.hero strong').innerText(), reading!.significient_height))
+  assert.equal(await page.locator('.latest time.ago').first().getAttribute('datetime'), reading!.time)
+  assert.match(await page.locator('.latest').innerText(), /from W/)
+}
 
 test('The pages over a network', { skip: missingBrowser() }, async (t) => {
   const browser = await openBrowser(t)
@@ -219,6 +272,66 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     assert.equal(new Set(lefts).size, 1, lefts.join())
     assert.ok(lefts[0] > widest, `${lefts[0]} pixels for a text of ${widest}`)
   })
+
+  await t.test('show the numbers of the API, with all of 1 and 40 buoys in view', async (t) => {
+    const chile = Array.from({ length: 40 }, (_, i) => [`Boya ${i}`, -19 - 0.9 * i, -72 - 0.1 * i] as const)
+    const heights = (buoy: number): string[] => [(0.3 + (buoy % 97) / 20).toFixed(2)]
+    for (const [buoys, size] of [
+      [[BAY[0]], UPRIGHT],
+      [chile, WIDE],
+      [chile, UPRIGHT],
+    ] as const) {
+      const live = await serve(t, { buoys, heights })
+      const { page, errors } = await visit(t, browser, live, '#units=m,kmh,c', size)
+      await page.locator('.still').waitFor({ state: 'detached' })
+      assert.equal(await page.locator('#beyond').count(), 0)
+      await drawn(page, buoys.length)
+      await compareNumbers(page, live)
+      assert.deepEqual(errors, [])
+    }
+  })
+
+  await t.test(
+    'have each dot where its buoy is, at any zoom, over 180° and far in the north too',
+    async (t) => {
+      const networks: Network['buoys'][] = [
+        [
+          ['Pier west', 32.8669, -117.2571],
+          ['Pier middle', 32.8674, -117.2581],
+          ['Pier east', 32.8681, -117.2569],
+        ],
+        [
+          ['Taveuni', -16.9, 179.9995],
+          ['Rabi', -16.9008, -179.9996],
+        ],
+        [['Longyearbyen', 78.25, 15.4]],
+      ]
+      for (const buoys of networks) {
+        const live = await serve(t, { buoys, heights: ofClass })
+        const [, lat, lng] = buoys[0]
+        for (const zoom of [3, 6, 10, 14]) {
+          const { page } = await visit(t, browser, live, `#map=${zoom}/${lat}/${lng}`, WIDE)
+          await drawn(page, buoys.length)
+          await page.locator('.still').waitFor({ state: 'detached' })
+          const { x, y, width, height } = (await page.locator('#map').boundingBox())!
+          const middle = projected(lat, lng, 0)
+          const most = 9 * Math.min(1, (14 - zoom) / 6) + (zoom === 14 ? 1.5 : 4)
+          const spots = await dotsOf(page, buoys.length)
+          for (const [i, [name, ...at]] of buoys.entries()) {
+            const own = projected(...at, 0)
+            const spot = spots[i]
+            assert.ok(spot !== null, `${name} cannot be seen at zoom ${zoom}`)
+            const world = 512 * 2 ** zoom
+            const away = Math.hypot(
+              spot.x - x - width / 2 - (own.x - middle.x) * world,
+              spot.y - y - height / 2 - (own.y - middle.y) * world,
+            )
+            assert.ok(away <= most, `${name} is drawn ${away} pixels from its place at zoom ${zoom}`)
+          }
+        }
+      }
+    },
+  )
 
   const old = await serve(t, { buoys: BAY, heights: ofClass, age: 40 * DAY })
   await t.test('whose data are 40 days old say so in place of what is not so', async (t) => {

@@ -51,6 +51,7 @@ async function loadMap(host: HTMLElement): Promise<void> {
   try {
     const { openMap } = await import('./map/map.ts')
     await openMap(host)
+    if (still === null) performance.mark('dots')
     still?.remove()
   } catch {
     // The picture stays.

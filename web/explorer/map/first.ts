@@ -78,8 +78,8 @@ export const BUOY_ZOOM = 4.5
  * buoys.
  */
 const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
-/** Half of the largest dot. */
-const DOT_PIXELS = 12
+/** Half of the ring around a chosen dot. */
+const RING_PIXELS = 18
 /** What lies further south than Cape Horn has no buoys and much room on a flat map. */
 const SOUTHMOST = -60
 
@@ -123,7 +123,7 @@ export function firstCamera(buoys: readonly Zoned[], frame: Frame, visitor: Visi
   // A small map is not all frame.
   const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
   const beside = (covered: number, most: number): number =>
-    Math.min(Math.max(edge, covered + DOT_PIXELS), most)
+    Math.min(Math.max(edge, covered + RING_PIXELS), most)
   const top = beside(frame.top, height / 4)
   const right = beside(frame.right, width / 4)
   const bottom = beside(frame.bottom, height / 2)
@@ -141,14 +141,20 @@ export function firstCamera(buoys: readonly Zoned[], frame: Frame, visitor: Visi
   ]
   // Antarctica goes out of view where the buoys leave room.
   const yOf = (lat: number): number => height / 2 + (onMap({ lat, lng: 0 }).y - y) * world
-  const room = height - frame.bottom - DOT_PIXELS - yOf(south)
+  const room = height - frame.bottom - RING_PIXELS - yOf(south)
   const up = Math.max(0, Math.min(height - frame.panel - yOf(SOUTHMOST), room))
   return cameraAt(x, y - up / world, zoom)
 }
 
-/** Whether a spot of the map is clear of its edges and of the panel. */
-export const isClear = ({ x, y }: { x: number; y: number }, { width, height, panel }: Frame): boolean =>
-  x > EDGE_PIXELS && x < width - EDGE_PIXELS && y > EDGE_PIXELS && y < height - panel - EDGE_PIXELS
+/** Whether a spot of the map is clear of its edges, and of what lies over it. */
+export const isClear = (
+  { x, y }: { x: number; y: number },
+  { width, height, top, right, panel }: Frame,
+): boolean =>
+  x > EDGE_PIXELS &&
+  x < width - Math.max(EDGE_PIXELS, right + RING_PIXELS) &&
+  y > Math.max(EDGE_PIXELS, top + RING_PIXELS) &&
+  y < height - panel - EDGE_PIXELS
 
 /** The camera that shows a position from near enough, in the middle of what the panel leaves free. */
 export function cameraOn(position: Position, camera: Camera, frame: Frame): Camera {
