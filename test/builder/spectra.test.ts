@@ -1,14 +1,19 @@
 /** Wave spectra in builds: which of two counts, how long they stay, and what the report says. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { SpectraSpool } from '../../src/builder/spectra-spool.ts'
 import { newestReport } from '../../src/builder/report-document.ts'
 import { SpectraBatch } from '../../src/sea/spectra-batch.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { checkFolder } from '../../src/builder/folder-check.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { rollback } from '../../src/snapshot/retained.ts'
 import { readSpectra } from '../../src/snapshot/spectra.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { temporaryFolder } from '../live.ts'
+import { mirrorOf, serveFolder } from '../snapshot/mirror/world.ts'
 import { build, fakeSource, folderOf, NETWORKS, northBuoy, type FakeRow } from './fake_source.ts'
 
 const at = (text: string): number => Date.parse(`${text}Z`) / 1000
@@ -135,6 +140,25 @@ test('A build without new spectra gives the same snapshot, and one without any h
   assert.equal((await build([source([{ time: '2026-03-27T11:00' }])], dir, { fresh: true })).id, id)
   const without = await build([source([])], dir, { fresh: true })
   assert.ok(without.parts.every(({ kind }) => kind !== 'spectra'))
+})
+
+test('Spectra are mirrored, rolled back and found damaged as all parts are.', async (t) => {
+  const dir = folderOf(t)
+  const older = await build([source([{ time: '2026-03-27T11:00' }])], dir)
+  const { mirror, dir: copy } = mirrorOf(t, (await serveFolder(t, dir)).url, join(temporaryFolder(t), 'copy'))
+  await build([source([{ time: '2026-03-27T11:00' }, { time: '2026-03-27T12:00', density: 2 }])], dir)
+  await mirror.look()
+  assert.deepEqual(await spectraIn(copy), ['2026-03-27T11:00', '2026-03-27T12:00 2'])
+  await rollback(dir, older.id, NOON)
+  await mirror.look()
+  for (const folder of [dir, copy]) assert.deepEqual(await spectraIn(folder), ['2026-03-27T11:00'])
+  assert.deepEqual(await checkFolder(dir), [])
+  const { file } = older.parts.find(({ kind }) => kind === 'spectra')!
+  const bytes = readFileSync(join(dir, file))
+  bytes[bytes.length - 1] ^= 1
+  writeFileSync(join(dir, file), bytes)
+  assert.match((await checkFolder(dir)).join(), /spectra-/)
+  await assert.rejects(loadSnapshot(dir), /spectra-/)
 })
 
 test('Spectra beyond the budget of memory wait in files, which are gone afterwards.', (t) => {
