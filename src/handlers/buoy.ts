@@ -6,7 +6,8 @@ import { BUOY_GROUPS, includesUsual, usualJson } from '../dataset/usual.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { availableOf } from '../index/latest.ts'
+import { availableOf, type Span } from '../index/latest.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { newestSpectrum } from '../dataset/spectra-json.ts'
 import { timestampText } from '../sea/time.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -68,19 +69,13 @@ interface Detail {
 const known = new WeakMap<Dataset, Map<number, object>>()
 
 function availableIn(dataset: Dataset, ordinal: number): object {
-  let ofBuoys = known.get(dataset)
-  if (ofBuoys === undefined) known.set(dataset, (ofBuoys = new Map()))
-  let available = ofBuoys.get(ordinal)
-  if (available === undefined) {
-    const spans = [...availableOf([dataset.readings, dataset.weather], ordinal)].map(
-      ([name, { first, last }]) => [
-        WIRE_NAMES[name],
-        { first: timestampText(first), last: timestampText(last) },
-      ],
-    )
-    ofBuoys.set(ordinal, (available = Object.fromEntries(spans) as object))
-  }
-  return available
+  const ofBuoys = known.get(dataset) ?? new Map<number, object>()
+  known.set(dataset, ofBuoys)
+  return entryOf(ofBuoys, ordinal, () => {
+    const found = [...availableOf([dataset.readings, dataset.weather], ordinal)]
+    const texts = ({ first, last }: Span) => ({ first: timestampText(first), last: timestampText(last) })
+    return Object.fromEntries(found.map(([name, span]) => [WIRE_NAMES[name], texts(span)]))
+  })
 }
 
 /** The value of a measure in a row; null where it is missing. */

@@ -251,7 +251,7 @@ function writeUsual(
   ordinal: number,
   readingTime: number,
 ): void {
-  const usual = dataset.latest.time[ordinal] === readingTime ? usualJson(dataset, ordinal) : null
+  const usual = dataset.readings.newestTime(ordinal) === readingTime ? usualJson(dataset, ordinal) : null
   // Before the closing brace.
   writer.at--
   writer.text(`,"usual":${JSON.stringify(usual)}}`)

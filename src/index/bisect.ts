@@ -24,26 +24,15 @@ export function partitionPoint(from: number, to: number, isBefore: (index: numbe
 export function timeBound(times: Uint32Array, time: number, from: number, to: number): number {
   if (from === to || times[from] >= time) return from
   if (times[to - 1] < time) return to
-  return timeBoundBetween(times, from, to - 1, times[from], times[to - 1], time)
-}
-
-/**
- * First row not before `time`, between row `low` (time `oldest`, earlier) and row `high` (time `newest`, not
- * earlier). Guesses and galloping touch fewer cache lines than halving; the two ends are not read.
- */
-export function timeBoundBetween(
-  times: Uint32Array,
-  low: number,
-  high: number,
-  oldest: number,
-  newest: number,
-  time: number,
-): number {
+  const [low, high, oldest, newest] = [from, to - 1, times[from], times[to - 1]]
   const likely = likelyRow(low, high, oldest, newest, time)
   return timeBoundNear(times, low, high, nearerRow(times, low, high, oldest, newest, time, likely), time)
 }
 
-/** As `timeBoundBetween`, from a row that is likely to be near. */
+/**
+ * First row not before `time`, between rows `low` (earlier) and `high` (not earlier), from one that is likely
+ * to be near. Guesses and galloping touch fewer cache lines than halving.
+ */
 export function timeBoundNear(
   times: Uint32Array,
   low: number,

@@ -8,8 +8,6 @@ import type { MonthRow, MonthRun, Segments } from './segments.ts'
 export interface Latest {
   /** A bit for each measure in the buoy's newest reading, in the order of `MEASURE_NAMES`. */
   readonly has: Uint32Array
-  /** Time of the buoy's newest reading, epoch seconds; −1 without one. */
-  readonly time: Float64Array
   /**
    * Most decimals of each measure in the newest readings of a source's buoys: by source, then in the order of
    * `MEASURE_NAMES`; `NO_DECIMALS` where they have none of it.

@@ -4,7 +4,7 @@
  * Closed months are shared between snapshots. The months of a buoy are its segments; a prefix sum of their
  * lengths makes counts and ends of pages subtractions, and a time costs two searches: segments, then rows.
  */
-import { likelyRow, lowerBound, nearerRow, timeBoundBetween, timeBoundNear } from './bisect.ts'
+import { likelyRow, lowerBound, nearerRow, timeBoundNear } from './bisect.ts'
 import type { Codes, MeasureName } from '../sea/columns.ts'
 
 /** A month's rows, as views on its part. */
@@ -62,7 +62,7 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
   readonly oldest: Uint32Array
   readonly newest: Uint32Array
 
-  /** Gives the reads of `#touchedRowFrom` a use: V8 would drop them. */
+  /** Gives the reads of `#rowFrom` a use: V8 would drop them. */
   touched = 0
 
   /** `columns` as `segmentColumns` made them of the same months. */
@@ -148,7 +148,7 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
   rowOf(ordinal: number, time: number): MonthRow<Month> | null {
     const segment = this.#segmentFrom(ordinal, time)
     if (segment === this.first[ordinal + 1]) return null
-    const found = this.#row(segment, this.#touchedRowFrom(segment, time))
+    const found = this.#row(segment, this.#rowFrom(segment, time))
     return found.month.time[found.row] === time ? found : null
   }
 
@@ -157,7 +157,7 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
     const segment = this.#segmentFrom(ordinal, time)
     const first = this.first[ordinal]
     if (segment === this.first[ordinal + 1]) return segment === first ? null : this.#lastRow(segment - 1)
-    const row = this.#touchedRowFrom(segment, time)
+    const row = this.#rowFrom(segment, time)
     const times = this.months[this.month[segment]].time
     const after = times[row] - time
     if (row === this.from[segment] && segment !== first && time - this.newest[segment - 1] <= after) {
@@ -185,8 +185,11 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
     return this.#row(segment, this.to[segment] - 1)
   }
 
-  /** As `#rowFrom`, but reads values where `time` is likely: cache misses of row and search overlap. */
-  #touchedRowFrom(segment: number, time: number): number {
+  /**
+   * The first row of a segment at or after `time`; there must be one. Reads values where it is likely to be:
+   * cache misses of row and search overlap.
+   */
+  #rowFrom(segment: number, time: number): number {
     const oldest = this.oldest[segment]
     const from = this.from[segment]
     if (oldest >= time) return from
@@ -207,14 +210,5 @@ export class Segments<Month extends MonthRows = MonthRows> implements SegmentCol
   /** The buoy's first segment with a row at or after `time`, or the one after its last. */
   #segmentFrom(ordinal: number, time: number): number {
     return lowerBound(this.newest, time, this.first[ordinal], this.first[ordinal + 1])
-  }
-
-  /** The first row of a segment at or after `time`; there must be one. */
-  #rowFrom(segment: number, time: number): number {
-    const oldest = this.oldest[segment]
-    const from = this.from[segment]
-    if (oldest >= time) return from
-    const { time: times } = this.months[this.month[segment]]
-    return timeBoundBetween(times, from, this.to[segment] - 1, oldest, this.newest[segment], time)
   }
 }

@@ -80,7 +80,7 @@ export const timezoneOfBuoy = zoneOrAuto({ description: `${LOCAL_DAYS} \`auto\` 
 
 /** Which buoys `has` and `max_age` take; null where they take all. */
 export function latestFilter(
-  { latest, asOf, spectra }: Dataset,
+  { latest, asOf, readings, spectra }: Dataset,
   { has, max_age: maxAge }: LatestQuery,
 ): ((ordinal: number) => boolean) | null {
   if (has === undefined && maxAge === undefined) return null
@@ -90,7 +90,7 @@ export function latestFilter(
   const since = maxAge === undefined ? -1 : Math.max(0, asOf - maxAge)
   return (ordinal) =>
     (latest.has[ordinal] & wanted) === wanted &&
-    latest.time[ordinal] >= since &&
+    readings.newestTime(ordinal) >= since &&
     (!needsSpectra || spectra.count(ordinal) > 0)
 }
 

@@ -181,21 +181,19 @@ const BUOYS_PER_STEP = 16
 export function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
   const count = readings.first.length - 1
   const has = new Uint32Array(count)
-  const time = new Float64Array(count).fill(-1)
   const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)
   for (let ordinal = 0; ordinal < count; ordinal++) {
     if (ordinal % BUOYS_PER_STEP === 0) yield
     const newest = readings.newestRow(ordinal)
     if (newest === null) continue
     const { month, row } = newest
-    time[ordinal] = month.time[row]
     for (let i = 0; i < MEASURE_NAMES.length; i++) {
       const { codes, mask } = month.measures[MEASURE_NAMES[i]]
       if (codes[row & mask] !== MEASURES[MEASURE_NAMES[i]].missing) has[ordinal] |= 1 << i
     }
     learnDecimals(readings, ordinal, decimals.subarray(source[ordinal] * MEASURE_NAMES.length))
   }
-  return { has, time, decimals }
+  return { has, decimals }
 }
 
 /** Raises `decimals` to those of the buoy's newest readings. */
