@@ -83,7 +83,7 @@ test(
     })
     const [, key] = await seen.says(/A key was issued for "operator" and is shown only once: (gsw_\w+)/)
     const [, address] = await seen.says(/curl -H 'Authorization: Bearer gsw_\w+' '([^']+)'/)
-    await seen.says(/warning: \S+a\.csv:3: time is neither/)
+    await seen.says(/warning: \S+a\.csv:3: time must be ISO 8601/)
     const answer = await fetch(address, { headers: { authorization: `Bearer ${key}` } })
     assert.equal(answer.status, 200)
     await seen.stop()
