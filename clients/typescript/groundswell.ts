@@ -1518,6 +1518,10 @@ export type ErrorAnswer = {
     parameter?: string
     /** Slug of the buoy that was probably meant. */
     did_you_mean?: string
+    /** Complete years that there are. */
+    complete_years?: number
+    /** Complete years that levels need. */
+    needed_years?: number
   }
 }
 

@@ -910,6 +910,8 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         properties: {
           parameter: text('Name of the parameter that is wrong.'),
           did_you_mean: text('Slug of the buoy that was probably meant.'),
+          complete_years: { type: 'integer', minimum: 0, description: 'Complete years that there are.' },
+          needed_years: { type: 'integer', minimum: 1, description: 'Complete years that levels need.' },
         },
       },
     }),

@@ -175,7 +175,7 @@ for (const kind of SLOW_ENGINES) {
               if (reply.status !== 202)
                 assert.match(reply.headers['content-type'] ?? '', /^application\/json/)
             }),
-            { numRuns: rounds(200, 1000) },
+            { numRuns: rounds(80, 1000) },
           )
           assert.doesNotMatch(live.output().stderr, /fault/)
           assert.equal((await post(live, messageOf('ping'))).status, 200)

@@ -111,7 +111,7 @@ export function tell(tale: Tale): Telling {
   })
   const body = { format: 'groundswell-snapshot', version: 2, as_of: tale.asOf, parts }
   const id = createHash('sha256').update(packer.pack(body)).digest('hex').slice(0, 24)
-  return { manifest: Uint8Array.from(packer.pack({ ...body, id })), files }
+  return { manifest: Uint8Array.from(packer.pack({ ...body, id, earlier: [] })), files }
 }
 
 function bytesOf(part: TalePart): Uint8Array {
