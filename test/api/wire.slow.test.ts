@@ -28,7 +28,7 @@ const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit
 const GOOD = rounds(40, 400)
 const GOOD_OF_SERIES = rounds(15, 120)
 /** Operations whose parts may be impossible together, or that a buoy has no data for. */
-const MAY_BE_IMPOSSIBLE = /^(listReadings|chart|readingSeries|climate\w*)$/
+const MAY_BE_IMPOSSIBLE = /^(listReadings|chart|readingSeries|climate\w*|\w*[sS]pectra)$/
 /** Ids of snapshots, which only the server knows. */
 const ID = '^[0-9a-f]{24}$'
 const BUOYS = ['6', 'anglet', 'saint-jean-de-luz', '32', 'atlantis', '%']
@@ -316,7 +316,10 @@ async function askFromDescription(t: TestContext, client: Caller): Promise<void>
       const query = documented.query
         // A place is named in one way alone.
         .filter(({ name }) => documented.id !== 'forecast' || !/^(buoy|spot_id)$/.test(name))
+        .filter(({ name }) => documented.id !== 'tides' || !/^(lat|lng|spot_id)$/.test(name))
         .map((one) => {
+          if (documented.id === 'tides' && one.name === 'buoy')
+            return { ...one, required: true, schema: { enum: ['anglet', '6'] } }
           if (one.name === 'source') return { ...one, schema: { enum: ['NDBC', 'Candhis'] } }
           return one.schema.pattern === ID ? { ...one, schema: held } : one
         })
