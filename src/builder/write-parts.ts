@@ -146,7 +146,7 @@ async function writeMonths(
   { out, report }: BuildOptions,
   previous: Previous | null,
   { asOf, input }: Gathered,
-  { mentioned, idOf }: Identified,
+  { buoys, mentioned, idOf }: Identified,
   spool: Spool,
 ): Promise<PartEntry[]> {
   const dropping = new Set(
@@ -155,7 +155,8 @@ async function writeMonths(
       .filter(({ source }) => source.terms?.dropsSpikes === true)
       .flatMap(({ networks }) => [...networks.keys()]),
   )
-  const takenBack = takenBackOf(input.contributions(), mentioned)
+  const known = new Map(buoys.map((buoy) => [buoy.id, buoy]))
+  const takenBack = takenBackOf(input.contributions(), buoys, report)
   const months = new Map<number, PartEntry[]>()
   for (const entry of previous?.manifest.parts ?? []) {
     if (hasRows(entry)) entryOf(months, entry.month!, () => []).push(entry)
@@ -175,9 +176,7 @@ async function writeMonths(
       before.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
     const { readings: taken, weather: allWeather, later, twice } = spool.take(month, idOf, asOf, before)
     const [all, weather] = [taken, allWeather].map((table) =>
-      withoutTakenBack(table, takenBack, (id, rows, text) =>
-        report.takenBack(mentioned.get(id)!, rows, text),
-      ),
+      withoutTakenBack(table, takenBack, (id, rows, text) => report.takenBack(known.get(id)!, rows, text)),
     )
     doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
@@ -213,18 +212,26 @@ async function writeMonths(
   return [...months].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
 }
 
-/** What sources of the configuration take back of the buoys of their networks, by the buoy's id. */
+/**
+ * What sources of the configuration take back of the buoys of their networks, by the buoy's id: also of those
+ * that stay without being mentioned.
+ */
 function takenBackOf(
   contributions: readonly Contribution[],
-  mentioned: Identified['mentioned'],
+  buoys: readonly CataloguedBuoy[],
+  report: BuildOptions['report'],
 ): Map<number, TakenBack[]> {
   const found = new Map<number, TakenBack[]>()
   for (const { source, networks } of contributions) {
     for (const one of source.terms?.drop ?? []) {
-      for (const [id, buoy] of mentioned) {
-        if (networks.has(buoy.source) && buoy.identifier.toLowerCase() === one.station)
-          entryOf(found, id, () => []).push(one)
-      }
+      const named = buoys.filter(
+        (buoy) => networks.has(buoy.source) && buoy.identifier.toLowerCase() === one.station,
+      )
+      if (named.length === 0)
+        report.warn(
+          `${source.terms!.name}: "drop" names the station "${one.station}", of which it has nothing; correct or remove it`,
+        )
+      for (const { id } of named) entryOf(found, id, () => []).push(one)
     }
   }
   return found

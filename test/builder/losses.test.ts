@@ -10,6 +10,7 @@ import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { openKind } from '../../src/sources/kinds.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { build, catalogOf, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 import { rounds } from '../rounds.ts'
@@ -249,6 +250,22 @@ test('Rows and values that the configuration takes back are gone from the source
     }),
     { numRuns: rounds(15, 200) },
   )
+})
+
+test('Rows of a buoy that stays without being mentioned are taken back, and a station that nobody has is named.', async (t) => {
+  const START = Date.UTC(2026, 2, 1) / 1000
+  const out = folderOf(t)
+  const rows = [0, 1, 2].map((hour) => ({ time: START + hour * 3600, significantHeight: 1000 }))
+  await build([fakeSource([northBuoy('A', rows), northBuoy('B', rows)])], out)
+  const taken = (station: string) => ({ station, from: START, until: START + 3601, measures: null })
+  const terms = { name: 'ours', info: {}, drop: [taken('b'), taken('nobody')], accepts: () => true }
+  const lines: string[] = []
+  // A feed of who reported lately: it mentions A alone.
+  const feed = { ...fakeSource([northBuoy('A', rows)]), complete: false, terms }
+  await build([feed], out, { allowLoss: 1, write: (...event) => void lines.push(lineText(...event)) })
+  assert.equal(await rowsOf(out), 4)
+  assert.match(lines.join('\n'), /ours: "drop" names the station "nobody", of which it has nothing/)
+  assert.doesNotMatch(lines.join('\n'), /names the station "b"/)
 })
 
 /** `buoy time peak` of each reading, the peak as its code. */
