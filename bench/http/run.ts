@@ -2,7 +2,7 @@
  * The HTTP bench: requests a second of each operation as a share of what the engine alone answers, cold and
  * hot, and against another revision.
  *
- *     npm run bench:http [-- --data demo|big|long|tiny --only CASE --rounds N --before REVISION --quick]
+ *     npm run bench:http [-- --data demo|big|long|tiny --only PATTERN --rounds N --before REVISION --quick]
  *
  * Servers run on core 0, `wrk` and the bench itself on core 1. bench/README.md says how it measures.
  */
@@ -38,6 +38,8 @@ const { values: options } = parseArgs({
 })
 if (!Object.hasOwn(SCALES, options.data)) throw new Error(`--data: ${Object.keys(SCALES).join(' or ')}`)
 const scale = options.data as Scale
+/** Names of cases. */
+const only = new RegExp(options.only)
 const ROUNDS = Number(options.rounds ?? (options.quick ? 1 : 5))
 const SECONDS = 1
 /** Requests of a cold list: more than any cache of the processor holds answers. */
@@ -207,7 +209,7 @@ async function main(): Promise<void> {
   const ceiling = await startCeiling()
   const rows: Row[] = []
   for (const [i, { name }] of all[0].cases.entries()) {
-    if (!name.includes(options.only)) continue
+    if (!only.test(name)) continue
     const cold = await measureCold(all, ceiling, i)
     rows.push({ ...cold, hot: await measureHot(all, ceiling, i, cold.bytes) })
     say(tableOf(rows.slice(-1), options.before).split('\n')[2])
