@@ -72,7 +72,7 @@ export interface CallOptions {
 
 export interface AskOptions extends CallOptions {
   agent?: Agent
-  body?: string
+  body?: string | Uint8Array
   /** Called when the head of the answer has come; the answer is read when it is over. */
   onHead?: () => unknown
 }

@@ -27,7 +27,11 @@ interface Answer {
 }
 type Posted = Awaited<ReturnType<typeof ask>> & { answer: Answer }
 
-async function post(live: Live, body: string, headers: { [name: string]: string } = {}): Promise<Posted> {
+async function post(
+  live: Live,
+  body: string | Uint8Array,
+  headers: { [name: string]: string } = {},
+): Promise<Posted> {
   const reply = await ask(live.port, '/mcp', { method: 'POST', body, headers: { ...JSON_TYPES, ...headers } })
   return { ...reply, answer: reply.text === '' ? {} : (JSON.parse(reply.text) as Answer) }
 }
@@ -167,13 +171,35 @@ for (const kind of SLOW_ENGINES) {
           const cut = fc
             .tuple(fc.constant(callOf('find_buoys', { text: 'é' })), fc.nat(90))
             .map(([text, at]) => text.slice(0, at))
-          const version = fc.constantFrom('', '2026-07-28', '2025-06-18', '1999-01-01')
+          const batch = fc.array(mutated).map((messages) => `[${messages.join()}]`)
+          const deep = fc
+            .nat(9000)
+            .map((depth) =>
+              callOf('find_buoys', {}).replace('{}', '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)),
+            )
+          const long = fc.integer({ min: 65_537, max: 200_000 }).map((length) => ' '.repeat(length))
+          const bytes = fc.uint8Array({ maxLength: 200 })
+          const message = fc.oneof(json, mutated, cut, batch, deep, long, bytes, fc.string())
+          const some = fc.constantFrom
+          const headers = fc.record(
+            {
+              'mcp-protocol-version': some('2026-07-28', '2025-06-18', '1999-01-01', 'é'),
+              'content-type': some('', 'text/plain', 'application/json; charset=utf-16', 'json'),
+              accept: some('', 'text/html', 'application/json', '*/*;q=x'),
+              'mcp-method': some('tools/call', 'x', 'é'),
+              'mcp-name': some('find_buoys', '=?base64?x?=', 'é'),
+              authorization: some('Bearer x', 'Basic x', 'é'),
+            },
+            { requiredKeys: [] },
+          )
           await fc.assert(
-            fc.asyncProperty(fc.oneof(json, mutated, cut, fc.string()), version, async (body, asked) => {
-              const reply = await post(live, body, asked === '' ? {} : { 'mcp-protocol-version': asked })
-              assert.ok([200, 202, 400, 404].includes(reply.status), `${reply.status} for ${body}`)
-              if (reply.status !== 202)
-                assert.match(reply.headers['content-type'] ?? '', /^application\/json/)
+            fc.asyncProperty(message, fc.oneof(fc.constant({}), headers), async (body, more) => {
+              const { status, headers: told, answer } = await post(live, body, more)
+              const what = `${status} for ${String(body)} with ${JSON.stringify(more)}`
+              assert.ok([200, 202].includes(status) || (status >= 400 && status < 500), what)
+              if (status === 202) return
+              assert.match(told['content-type'] ?? '', /^application\/json/, what)
+              assert.ok(answer.error ?? (status === 200 && answer.result), what)
             }),
             { numRuns: rounds(80, 1000) },
           )
