@@ -417,7 +417,7 @@ test('Whatever is wrong is a 400 with the name of the parameter, or a 404 where 
       assert.ok([200, 204, 400].includes(status), `${status}`)
       if (status === 400) assert.match((body as { message: string }).message, /^Parameter [a-z-]+ /)
     }),
-    { numRuns: rounds(120, 3000) },
+    { numRuns: rounds(30, 3000) },
   )
 })
 

@@ -14,23 +14,23 @@ import { rounds } from '../rounds.ts'
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 
 const RUNS: [what: string, operation: Operation, runs: number][] = [
-  ['Lists of buoys', 'list', rounds(180, 2000)],
-  ['Details of a buoy', 'detail', rounds(100, 2000)],
-  ['Last readings of several buoys', 'last_readings', rounds(100, 2000)],
-  ['Search', 'search', rounds(150, 2000)],
-  ['Nearest buoys', 'nearest', rounds(180, 2000)],
+  ['Lists of buoys', 'list', rounds(90, 2000)],
+  ['Details of a buoy', 'detail', rounds(50, 2000)],
+  ['Last readings of several buoys', 'last_readings', rounds(50, 2000)],
+  ['Search', 'search', rounds(75, 2000)],
+  ['Nearest buoys', 'nearest', rounds(90, 2000)],
   ['Countries', 'countries', 5],
-  ['The map', 'map', rounds(80, 2000)],
-  ['Pages of readings, and of buckets', 'readings', rounds(180, 2000)],
-  ['Readings of many buoys, and buckets', 'readings_of', rounds(100, 2000)],
-  ['The reading closest to a moment', 'readings_search', rounds(120, 2000)],
-  ['A reading by its id', 'reading', rounds(120, 2000)],
-  ['Charts', 'chart', rounds(80, 2000)],
-  ['Seasonal series', 'series', rounds(80, 2000)],
-  ['Conditions', 'conditions', rounds(250, 3000)],
-  ['Forecasts', 'forecast', rounds(80, 2000)],
+  ['The map', 'map', rounds(40, 2000)],
+  ['Pages of readings, and of buckets', 'readings', rounds(90, 2000)],
+  ['Readings of many buoys, and buckets', 'readings_of', rounds(50, 2000)],
+  ['The reading closest to a moment', 'readings_search', rounds(60, 2000)],
+  ['A reading by its id', 'reading', rounds(60, 2000)],
+  ['Charts', 'chart', rounds(40, 2000)],
+  ['Seasonal series', 'series', rounds(40, 2000)],
+  ['Conditions', 'conditions', rounds(125, 3000)],
+  ['Forecasts', 'forecast', rounds(40, 2000)],
   ['Satellites', 'satellites', 5],
-  ['Satellite passes', 'satellite_passes', rounds(120, 2000)],
+  ['Satellite passes', 'satellite_passes', rounds(60, 2000)],
 ]
 
 test('The server answers every request as the oracle does.', async (t) => {

@@ -197,20 +197,27 @@ test('An answer has its headers also where it is let go of to make room for comp
   const good = { ...KEYED, 'accept-encoding': 'gzip' }
   const names = ['link', 'content-disposition', 'x-total-count', 'etag', 'content-type']
   const whole = new AskedPath(view, { answerCache: 0, clock: () => 1_780_000_000 })
+  const urls = Array.from(
+    { length: 12 },
+    (_, i) => `/v2/buoys?active_only=false&format=ndjson&per_page=4&page=1&max_age=${1000 + i}h`,
+  )
+  const expected = await Promise.all(urls.map((url) => whole.getLater(url, good)))
   let compressed = 0
   for (let answerCache = 12_000; answerCache < 30_000; answerCache += 1500) {
     const path = new AskedPath(view, { answerCache, clock: () => 1_780_000_000 })
     for (let i = 0; i < 100; i++) {
       const target = (i * 7 + (i >> 4)) % 12
-      const url = `/v2/buoys?active_only=false&format=ndjson&per_page=4&page=1&max_age=${1000 + target}h`
-      const { status, headers } = await path.getLater(url, good)
-      const expected = await whole.getLater(url, good)
-      assert.equal(status, 200, expected.text)
+      const { status, headers } = await path.getLater(urls[target], good)
+      assert.equal(status, 200)
       if (headers['content-encoding'] !== undefined) compressed++
       // Compressing goes on meanwhile.
       if (i % 10 === 0) await wait(5)
       for (const name of names) {
-        assert.equal(headers[name], expected.headers[name], `${name} with ${answerCache} bytes, request ${i}`)
+        assert.equal(
+          headers[name],
+          expected[target].headers[name],
+          `${name} with ${answerCache} bytes, request ${i}`,
+        )
       }
     }
   }
