@@ -129,7 +129,7 @@ test('Every option that a document names is one of a command.', () => {
   assert.deepEqual(unknown, [])
 })
 
-test("The README's figures of speed are those of the bench, with its machine and its day.", () => {
+test('Figures of speed are those of the bench, in the README with its machine and its day.', () => {
   const bench = documentAt('bench/README.md').text
   const of = (name: string): [cells: string[], peers: string[]] => {
     const rows = [...bench.matchAll(new RegExp(`^\\| ${name} +\\|(.*)\\|$`, 'gm'))]
@@ -148,4 +148,8 @@ test("The README's figures of speed are those of the bench, with its machine and
   ])
     assert.ok(said.includes(text), text)
   assert.equal(said.match(/ µs/g)?.length, 1, 'no other figure')
+  const scaling = documentAt('docs/scaling.md').text
+  const chartMicros = /^\| chart +\|[^|]*\|[^|]*\|[^|]*\| +([\d.]+) \|/m.exec(bench)?.[1]
+  for (const text of [`detail | ${micros} µs: `, `a chart | ${pageMicros} µs; ${chartMicros} µs: `])
+    assert.ok(scaling.includes(text), text)
 })
