@@ -23,7 +23,7 @@ const MAX_COUNT = 0x7fff_ffff
 /** Each purpose counts apart: its number makes the hashed length one that no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES
-/** Of hashes that choose a place elsewhere. */
+/** The purpose of hashes that choose a place elsewhere (`hashOf`). */
 const OF_HASHES = 128
 
 /**

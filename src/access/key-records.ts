@@ -128,7 +128,7 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
       `owner already has the key ${other}: "keys rotate ${other}" replaces it, "keys revoke ${other}" ends it`,
     )
   }
-  if (records.length >= MAX_KEYS) throw new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
+  if (records.length >= MAX_KEYS) throw new KeyCommandError(`there are ${MAX_KEYS} keys, the most allowed: revoke one first`)
   let id = ''
   do id = `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
   while (records.some((record) => record.id === id))
@@ -144,7 +144,7 @@ export function rotated(records: readonly KeyRecord[], id: string, now: number):
   return [withRecord(records, record), { record, key }]
 }
 
-/** By the id of the key or by its owner, who has one. @throws KeyCommandError for neither */
+/** Removes a key by its id or its owner, who has one key. @throws KeyCommandError for neither */
 export function revoked(records: readonly KeyRecord[], name: string): Changed<KeyRecord> {
   const record = records.find(({ owner }) => owner === name) ?? findKey(records, name)
   return [records.filter((other) => other !== record), record]

@@ -15,7 +15,7 @@ export interface KeyEntry {
   readonly id: string
   readonly hash: string
   readonly quota: number
-  /** Where its calls are counted (`quota.ts`). */
+  /** The place where its calls are counted (`quota.ts`). */
   readonly slot: number
 }
 

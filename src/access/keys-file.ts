@@ -159,7 +159,7 @@ function lockFile(target: string): Lock {
   }
 }
 
-/** Where a link leads, so that its target is replaced and the link stays. */
+/** The target of a link: it is replaced, and the link stays. */
 function followed(path: string): string {
   try {
     return realpathSync(path)
@@ -174,13 +174,13 @@ export interface FoundKeys {
   readonly etag: string | null
 }
 
-/** Where a server reads its keys, again and again. */
+/** The place that a server reads its keys from, again and again. */
 export interface KeySource {
   readonly kind: 'file' | 'bucket' | 'web'
   /** Its path or address. */
   readonly address: string
   /**
-   * Null where there are none, `'unchanged'` where they still have the ETag.
+   * The keys: null without any, `'unchanged'` while they have the ETag.
    * @throws RequestFault; KeysFileError for anything but a whole keys file
    */
   read(etag: string | null, signal?: AbortSignal): Promise<FoundKeys | 'unchanged' | null>

@@ -183,7 +183,7 @@ export class FollowedKeys {
   #hash: string | null = null
   #count = 0
   #etag: string | null = null
-  /** Whether the log has said that there are none. */
+  /** Whether the log has said that there are no keys. */
   #isEmpty = false
   /** The fault of the last poll. */
   #problem: string | null = null

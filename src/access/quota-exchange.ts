@@ -76,7 +76,7 @@ export class QuotaExchange {
     this.#asksAll = true
   }
 
-  /** For doubtful cases such as a new connection: the answer of Redis has the count that really arrived. */
+  /** For doubtful cases such as a new connection: Redis answers with the count that really arrived. */
   #assumeTold(slot: number): void {
     this.#told[slot] = this.#options.counters.own(slot, this.#hour * HOUR_S)
   }

@@ -10,13 +10,13 @@ const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 1000
 /** Characters of Redis's own words in a message. */
 const MOST_SAID = 120
-/** Of an hour. A greater count was made by somebody else, and would close a quota until the hour ends. */
+/** Calls of an hour. A greater count is not ours, and would close a quota until the hour ends. */
 const MOST_CALLS = 2 ** 31
 
 export interface RedisAddress {
-  /** With user and password. */
+  /** The address with user and password. */
   readonly url: string
-  /** Without them, for messages. */
+  /** The address without them, for messages. */
   readonly name: string
   readonly hasPassword: boolean
 }
@@ -78,7 +78,7 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
     get fault(): string | null {
       return fault
     },
-    // It rejects only where it is closed before.
+    // The promise rejects only if the client is closed before.
     connect: (): void => void client.connect().catch(() => {}),
     /**
      * Adds to fields of a hash that then lives for `expireS` seconds; returns their values. Rejects without

@@ -61,7 +61,7 @@ export async function writeAggregates(
   return entries
 }
 
-/** From which parts a year was made; null where a buoy is in another zone now, or the file is damaged. */
+/** The parts a year was made from; null if a buoy is in another zone now, or the file is damaged. */
 function basisOf(out: string, entry: PartEntry, zones: ReadonlyMap<number, string>): unknown {
   try {
     const part = readUnchecked(out, entry)
@@ -88,8 +88,8 @@ const readYear = (dir: string, entry: PartEntry): Promise<AggregateYear> =>
   readPart(dir, entry, (part, file) => readAggregates(part, entry.month!, file))
 
 /**
- * Makes the part of a year of `months`, two of them in memory at most. @param known null where all of it is
- * to be made
+ * Makes the part of a year of `months`, two of them in memory at most. @param known null to make all days
+ * anew
  */
 async function makeYear(
   out: string,
@@ -127,7 +127,7 @@ async function makeYear(
   const [first, last] = [januaryOf(year), januaryOf(year) + MONTHS_OF_YEAR - 1]
   for (let month = first; month <= last; month++) {
     loaded.delete(month - 1)
-    // The last day of a month goes on in the next one.
+    // The last day of a month goes on in the next month.
     if (!isChanged(month) && (month === last || !isChanged(month + 1))) continue
     const tables = [...(await tablesOf(month)), ...(await tablesOf(month + 1))]
     for (const [id, buoy] of buoys) workOut(id, buoy, month, tables)
@@ -165,7 +165,8 @@ function beginDays(
 }
 
 /**
- * Works out a buoy's days that begin in `month`, of its rows and the next month's, in which they may go on.
+ * Works out a buoy's days that begin in `month`, from its rows and those of the next month, where they may
+ * end.
  */
 function workOut(
   id: number,

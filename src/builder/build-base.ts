@@ -65,9 +65,9 @@ export interface Base {
 }
 
 /**
- * Reads the base of the next build: the published snapshot, or the newest kept one while a rollback holds
- * or the store is out of reach, as feeds give a row only once. Run under the builder's lock; `warn` takes
- * what was lost and made good. @throws SnapshotError when the folder has a snapshot that cannot be read
+ * Reads the base of the next build: the published snapshot, or the newest kept one while a rollback holds or
+ * the store is out of reach, as feeds give a row only once. Run under the builder's lock; `warn` is told of
+ * repaired losses. @throws SnapshotError when the folder has a snapshot that cannot be read
  */
 export async function readBase(out: string, fresh: boolean, warn: (message: string) => void): Promise<Base> {
   const hold = readHold(out)
@@ -105,7 +105,7 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
   )
 }
 
-/** What `read` gives; null with a warning for a file that is not whole. */
+/** The result of `read`; null with a warning for a file that is not whole. */
 async function orWarn<T>(
   read: () => T | Promise<T>,
   remedy: string,
@@ -148,7 +148,7 @@ export function isMadeUp(sources: readonly Source[]): boolean {
 }
 
 /**
- * Leaves out what may not be mixed with the sources: measured data on a demo take over only ids and slugs.
+ * Measured data built on a demo take over only its ids and slugs.
  * @throws BuildError for a demo on measured data, unless the build is fresh
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {

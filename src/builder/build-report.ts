@@ -69,7 +69,7 @@ interface NetworkCounts {
   readonly doubtful: Doubts
 }
 
-/** What a new snapshot lacks of the one before. */
+/** Data of the snapshot before that the new one lacks. */
 export interface Losses {
   /** Buoys of the folder's snapshot that the new one does not have. */
   buoys: readonly CataloguedBuoy[]
@@ -291,7 +291,7 @@ export class BuildReport implements Report {
       throw new BuildError(`${leftOut.length} of ${counted(files, 'file')} cannot be used; ${leftOut[0]}`)
   }
 
-  /** A file is left out whole, which gives false, where more of its lines are bad than may be. */
+  /** Ends a file. Returns false for a file that is left out whole, as too many of its lines are bad. */
   #endFile(path: string, rows: number, bad: number, fault: string): boolean {
     if (bad > BAD_LINES_SHOWN)
       this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`, 'warning')

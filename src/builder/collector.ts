@@ -46,7 +46,7 @@ export class Contribution {
   }
 }
 
-/** What holds rows and spectra until all sources are read. */
+/** Rows and spectra until all sources are read. */
 export interface Spools {
   readonly rows: Spool
   readonly spectra: SpectraSpool
@@ -157,7 +157,7 @@ export class Collector implements Sink {
     return this.#kept().flatMap(({ spots }) => spots)
   }
 
-  /** The buoy of a handle, null where it is not wanted. */
+  /** The key of a handle's buoy; null for an unwanted one. */
   keyOf(handle: number): string | null {
     const { contribution, key, isWanted } = this.#handles[handle]
     return !contribution.isDiscarded && isWanted ? key : null
@@ -191,7 +191,7 @@ export class Collector implements Sink {
   buoy(record: BuoyRecord): number {
     const contribution = this.#present()
     if (!contribution.networks.has(record.source))
-      throw new BuildError(`buoy ${record.identifier} is of unknown source ${record.source}`)
+      throw new BuildError(`buoy ${record.identifier} names the unknown network ${record.source}`)
     const known = contribution.known.get(buoyKey(record))
     if (known !== undefined) {
       this.#handles[known].record = { ...record, ...this.#handles[known].record }
@@ -234,7 +234,7 @@ export class Collector implements Sink {
     this.#sampled += handle.sample.rows.length - before
   }
 
-  /** What positions and values of the source that was read last make doubtful; its samples go. */
+  /** Doubts about positions and values of the source read last, whose samples are dropped. */
   *doubtful(): Generator<Doubt> {
     const buoys = this.#wanted(this.#present())
     // Stations that never measured waves may be anywhere, and are not served.

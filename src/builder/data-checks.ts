@@ -1,7 +1,7 @@
 /**
- * The data are asked whether they make sense, without a word of their headers: a column that was taken for
- * another, a wrong unit, days and months in the wrong order or a turned direction shows in the values.
- * `CHECKS` is the whole list. A check only says so, in the report: values stay as they are.
+ * Checks whether data make sense, whatever their headers say: a column that was taken for another, a wrong
+ * unit, days and months in the wrong order or a turned direction shows in the values. `CHECKS` is the whole
+ * list. A check only reports: values stay as they are.
  */
 import { COMMON_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
@@ -274,7 +274,7 @@ export const CHECKS: readonly Check[] = [
   },
 ]
 
-/** What the rows of a source's buoys make doubtful. */
+/** Doubts about the rows of a source's buoys. */
 export function* askData(buoys: readonly SampledBuoy[]): Generator<Doubt> {
   for (const buoy of buoys) {
     for (const { ask, ...check } of CHECKS) {
@@ -286,7 +286,7 @@ export function* askData(buoys: readonly SampledBuoy[]): Generator<Doubt> {
 
 type Pair = readonly [number, number]
 
-/** Says how many of all rows are odd, where these are more than a share of `least` rows or more. */
+/** Says how many rows are odd; null for fewer than `least` rows, or up to `share` of them odd. */
 function moreThan(
   share: number,
   all: readonly Pair[],

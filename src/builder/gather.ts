@@ -62,7 +62,7 @@ async function readSources(
       if (input.isEmpty() && source.terms !== undefined) {
         const last = stateOf(states, source)
         if (last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0)
-          throw new BuildError('it has nothing now, and had something before')
+          throw new BuildError('it is empty now, and was not before')
         // A feed of the latest rows may have none yet.
         if (source.complete !== false) throw new BuildError('nothing in it could be read')
       }

@@ -72,7 +72,7 @@ function stayingBuoys(
   return staying
 }
 
-/** A source that is to have all its buoys has nothing of these. */
+/** Reports buoys that a source with all its buoys does not have. */
 function doubtSilent(staying: Identified['staying'], report: BuildOptions['report']): void {
   for (const [{ identifier }, contributions] of staying) {
     const listing = contributions.find(({ source }) => source.complete !== false)

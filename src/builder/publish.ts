@@ -61,7 +61,7 @@ export async function publish(
   const kept = listKept(out).filter(({ waiting }) => !waiting)
   const before = kept.map((one) => one.id).slice(-MOST_EARLIER)
   const newest = kept.at(-1)
-  // The snapshot that was built last is kept once, with its bytes of then.
+  // A snapshot that is built twice in a row is kept once, with its first bytes.
   const isAgain = newest !== undefined && newest.id === encodeManifest(content).id
   const { id, bytes } = encodeManifest({
     ...content,

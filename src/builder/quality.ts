@@ -223,7 +223,7 @@ function countSingle({ columns }: MonthTable, first: number, end: number, counts
   }
 }
 
-/** Jumps are found here; what a climate is made without is found by its rules. */
+/** Finds jumps; the other kinds by the rules of the climate, which leaves them out. */
 function countChanges(table: MonthTable, first: number, end: number, counts: Counts): void {
   const { time, columns } = table
   const heights = columns.significantHeight
@@ -262,8 +262,8 @@ export function spikesOf(table: MonthTable): Spike[] {
 }
 
 /**
- * What a month has without what is taken back of its buoys; `report` gets the buoy's id, how many rows, and
- * of which time and measures.
+ * A month without the rows and values that are taken back. `report` gets the buoy's id, how many rows, and
+ * their time and measures.
  */
 export function withoutTakenBack(
   table: MonthTable,

@@ -144,7 +144,7 @@ class Month {
   }
 }
 
-/** What chunks without a measure have as its column. */
+/** The column of a measure that a chunk does not have. */
 const ABSENT = Object.fromEntries(
   MEASURE_NAMES.map((name) => [name, missingColumn(MEASURES[name], CHUNK_ROWS)]),
 ) as RowColumns

@@ -118,7 +118,7 @@ function writeWholeKinds(
     const all = write(having)
     for (const contribution of having) {
       if (contribution.source.terms === undefined || contribution.carriedOver !== null) continue
-      // Where only one source gives such a part, the snapshot's own file is its file.
+      // If only one source gives such a part, the snapshot's file is the source's, too.
       const parts = having.length === 1 ? all : write([contribution])
       own.set(contribution, [...(own.get(contribution) ?? []), ...parts])
     }
@@ -213,8 +213,8 @@ async function writeMonths(
 }
 
 /**
- * What sources of the configuration take back of the buoys of their networks, by the buoy's id: also of those
- * that stay without being mentioned.
+ * What sources of the configuration take back, by buoy id: also of buoys of their networks that no source
+ * mentions.
  */
 function takenBackOf(
   contributions: readonly Contribution[],

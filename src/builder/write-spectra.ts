@@ -94,7 +94,7 @@ function oldestKept(newest: number, days: number): number {
 
 interface BuoyRuns {
   readonly buoy: number
-  /** Earlier ones count where two have a time. */
+  /** Of two spectra of one time the earlier run's counts. */
   readonly runs: readonly Spectra[]
 }
 

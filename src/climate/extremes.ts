@@ -24,7 +24,7 @@ export interface YearMaximum {
   readonly year: number
   /** Place of its earliest greatest sample; −1 where it has none. */
   readonly at: number
-  /** Of the samples that its months should have; `reason` is null where the year counts. */
+  /** Share of the samples that its months should have; `reason` is null if the year counts. */
   readonly coverage: number
   readonly reason: 'coverage' | 'quarter' | null
 }
@@ -86,8 +86,7 @@ export interface Parameters {
 export interface GevFit {
   readonly parameters: Parameters
   /**
-   * From the observed information; null where the shape is at its bound or the information is not that of a
-   * maximum.
+   * Standard errors from the observed information; null if the shape is at its bound, or this is no maximum.
    */
   readonly errors: Parameters | null
   readonly negativeLogLikelihood: number
@@ -237,8 +236,8 @@ const MOST_WIDENINGS = 60
 const CROSSING_TOLERANCE = 1e-6
 
 /**
- * Where `of`, which is negative at `from`, becomes 0, by the Illinois method; null where it does not below
- * ten times `from`.
+ * The zero of `of`, which is negative at `from`, by the Illinois method; null for none below ten times
+ * `from`.
  */
 function crossing(of: (z: number) => number, from: number, step: number): number | null {
   const most = MOST_TIMES_LEVEL * Math.abs(from)

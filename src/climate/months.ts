@@ -19,7 +19,7 @@ const LONGEST_INTERVAL_MINUTES = DAY / MINUTE
 export type Lack = 'coverage' | 'gap' | 'months'
 
 export interface Month {
-  /** From January 1970. */
+  /** Months since January 1970. */
   readonly month: number
   readonly year: number
   /** 1 to 12. */

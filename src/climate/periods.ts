@@ -1,4 +1,4 @@
-/** What is usual in each month or season of the year, and in all of it. */
+/** Usual values in each month and season, and in the whole year. */
 import { isDirection } from '../index/statistics.ts'
 import { coverageOf, type Lack, type Month } from './months.ts'
 import { Distribution, type Extremes, extremesOf, type Samples } from './samples.ts'
@@ -31,7 +31,7 @@ export interface Period {
   readonly scalar: {
     readonly mean: number | null
     readonly standardDeviation: number | null
-    /** In hundredths of a code, in the order of `PERCENTS`; empty without a sample. */
+    /** Quantiles in hundredths of a code, in the order of `PERCENTS`; empty without a sample. */
     readonly quantiles: readonly number[]
     readonly extremes: Extremes | null
   } | null
@@ -79,7 +79,7 @@ export function climateOf(
   return { periods: parts[by].map(period), overall: period(all) }
 }
 
-/** What all samples of some months of the year (1 to 12) say. Each sample is looked at once. */
+/** Statistics of all samples of some months of the year (1 to 12), in one pass. */
 function scalarsOf(
   { code }: Samples,
   months: readonly Month[],
@@ -103,7 +103,7 @@ function scalarsOf(
     return {
       standardDeviation: distribution.standardDeviation,
       quantiles: distribution.quantiles(PERCENTS),
-      // In the order of time: the earliest of equal ones.
+      // In the order of time, so the earliest of equal samples counts.
       extremes: extremes.filter((_, i) => ofYear.includes(months[i].ofYear)).reduce(wider, null),
     }
   }

@@ -19,7 +19,7 @@ export interface Pair {
 
 export interface Records {
   readonly ever: Pair | null
-  /** By month (1 to 12) and by year, those with samples. */
+  /** Records by month (1 to 12) and by year, if there are samples. */
   readonly months: ReadonlyMap<number, Pair>
   readonly years: ReadonlyMap<number, Pair>
 }
@@ -73,8 +73,8 @@ function recordOf(samples: Samples, from: number, to: number, sign: 1 | -1): Rec
 }
 
 /**
- * Whether a sample within three hours is above half of this one, for the least below its double, or equal to
- * it. Half of a temperature means nothing: there any sample supports another.
+ * Whether a sample within three hours supports this one: above half of it, or for the least below its double,
+ * or equal. Half of a temperature means nothing: there any sample does.
  */
 function isSupported({ time, code, length, measure }: Samples, at: number, sign: 1 | -1): boolean {
   const value = code[at]

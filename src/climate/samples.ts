@@ -153,7 +153,7 @@ export function flatRows(
   return { time, columns }
 }
 
-/** What an answer says of its quantiles. */
+/** Words about quantiles in an answer. */
 export const QUANTILE_TYPE = 'type 7 (Hyndman and Fan 1996)'
 
 export class Distribution {

@@ -20,13 +20,13 @@ export interface Storm {
   readonly duration: number
   /** Sum of the squares of the heights times their intervals, m²h. */
   readonly energy: number
-  /** Hours without samples within. */
+  /** Hours of the storm without samples. */
   readonly missingHours: number
   readonly isCut: boolean
 }
 
 export interface StormRule {
-  /** In hundredths of a code; a storm is strictly above it. */
+  /** Hundredths of a code; a storm is strictly above. */
   readonly threshold: number
   /** Seconds between two samples above the threshold that are still of one storm. */
   readonly gap: number

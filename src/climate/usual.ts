@@ -24,7 +24,7 @@ const ROWS_AT_ONCE = 2048
 const WAVES = new Set(WAVE_NAMES)
 const MOST_CODE = MEASURES.significantHeight.max * MEASURES.significantHeight.scale
 
-/** By ordinal; nothing is said of a buoy with 0 years. */
+/** By ordinal. A buoy with 0 years has no comparison. */
 export interface Usual {
   /** Years with at least half of the window's readings, and the first of them. */
   readonly years: Uint16Array
@@ -93,7 +93,7 @@ function rowsAt(readings: Segments, ordinal: number, first: number, end: number)
 function workOut(readings: Segments, ordinal: number, usual: Usual): void {
   const count = readings.count(ordinal)
   const [oldest, newest] = [readings.timeAt(ordinal, 0), readings.timeAt(ordinal, count - 1)]
-  // Of the year of the last reading too little is left.
+  // Without the year of the last reading too few years are left.
   if (newest - oldest < (LEAST_YEARS - 1) * 365 * DAY) return
   const { height, marks } = rowsAt(readings, ordinal, count - 1, count)
   if (marks[0] !== 0) return

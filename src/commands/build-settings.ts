@@ -37,7 +37,7 @@ const source: Setting<{ kind: string; argument: string }[]> = {
 
 const configuration = optional('FILE', 'configuration of sources, such as groundswell.config.json')
 
-/** Where a folder's snapshots go in addition to the folder. */
+/** Other places for a folder's snapshots. */
 export const PUBLISH_SETTINGS = {
   export: optional('DIR', 'folder that each snapshot is exported to as Parquet files'),
   publish: optional('URL', 'bucket to publish to as well, s3://BUCKET/PREFIX; one builder publishes there'),

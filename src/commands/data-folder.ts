@@ -43,7 +43,7 @@ function ownDataFolder(config: string): string {
 /** Larger files are no configurations. */
 const MAX_CONFIG_BYTES = 4 * 2 ** 20
 
-/** What a configuration names as its data folder; null for none, or one that cannot be read. */
+/** The data folder that a configuration names; null for none, or for an unreadable configuration. */
 function dataIn(config: string): string | null {
   try {
     const written = readRegularFileSync(config, MAX_CONFIG_BYTES).toString('utf8')

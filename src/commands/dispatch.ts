@@ -217,7 +217,7 @@ async function runFound(parser: Parser, usage: string, found: Command, signals: 
   }
   const stops = new Stops(signals)
   await found.serve(config as never, stops, signals)
-  // All is saved. What still waits for something does not keep the process.
+  // All is saved. Pending work does not keep the process.
   await stops.end(0)
 }
 

@@ -26,7 +26,7 @@ export interface Finding {
   readonly check: string
   readonly level: Level
   readonly found: string
-  /** What to do; null where there is nothing to do. */
+  /** What the operator should do; null for nothing. */
   readonly advice: string | null
 }
 
@@ -84,7 +84,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** What the newest builds say: why the last one failed, what holds others back, what was lost. */
+/** Findings about the newest builds: why the last failed, what holds others back, what was lost. */
 function buildFindings({ snapshots }: Config): Finding[] {
   if (!existsSync(snapshots)) return []
   const failure = readFailure(snapshots)
@@ -107,7 +107,7 @@ function buildFindings({ snapshots }: Config): Finding[] {
   ]
 }
 
-/** What the newest build lost, in a sentence; none where it lost nothing or left no report. */
+/** Sentences about data that the newest build lost; none without a loss or a report. */
 function lossesIn(dir: string): string[] {
   try {
     const [found] = lossLines(newestReport(dir).losses)
@@ -172,7 +172,7 @@ function keysFinding({ keys }: Config): Finding {
     const count = loadKeys(keys).length
     if (count > 0) return ok('keys', `${count} in ${keys}`)
     const issue = `groundswell keys issue --owner NAME --keys ${keys}`
-    return advise('keys', `${keys} has none`, `"groundswell run" issues a first one; or: ${issue}`)
+    return advise('keys', `${keys} has no keys`, `"groundswell run" issues a first one; or: ${issue}`)
   } catch (error) {
     return fault('keys', reasonOf(error), 'restore the file, or move it away and issue new keys')
   }
@@ -196,7 +196,7 @@ async function snapshotFinding(
   }
   if (manifest === null) {
     const advice = from === null ? '"groundswell run" builds one' : 'the mirror fetches one (--from)'
-    return none(`${snapshots} has none`, advice)
+    return none(`${snapshots} has no snapshot`, advice)
   }
   const { id, asOf, parts } = manifest
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)

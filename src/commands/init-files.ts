@@ -55,7 +55,7 @@ export function namesAsOne(names: readonly string[], word: '*' | '{station}'): s
   return `${front}${word}${reversed(back)}${[...endings][0]}`
 }
 
-/** What a name says of its station: its letters, without the date. */
+/** The station's part of a file's name: its letters, without the date. */
 export function stationIn(template: string): string {
   const [stem] = partsOf(template)
   return stem.replace('{digits}', '').replace(/^[ ._-]+|[ ._-]+$/g, '') || stem

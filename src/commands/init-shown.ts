@@ -1,4 +1,4 @@
-/** What `init` shows of a table: its first rows as they are read, and each station's place and interval. */
+/** Shows a table for `init`: its first rows as they are read, and each station's place and interval. */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -70,7 +70,7 @@ export function placeInWords(lat: number, lng: number): string {
   return `${lat} ${lng}, ${Math.round(km)} km from ${town.name}, ${land}`
 }
 
-/** What a source gives, without keeping its rows. */
+/** Counts what a source gives, without keeping its rows. */
 export interface TriedStation extends Pick<BuoyRecord, 'identifier' | 'lat' | 'lng'> {
   rows: number
   first: number

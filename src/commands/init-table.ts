@@ -303,7 +303,7 @@ function lookAt(file: TableFile, answers: Answers, format = ''): Look {
   const first = look(known)
   const hasRow = (first?.found.look?.() ?? first?.found.table)?.next() ?? false
   if (first === null || !hasRow)
-    throw new BuildError(`${file.path}: ${fault === '' ? 'no row is below the header' : fault}`)
+    throw new BuildError(`${file.path}: ${fault === '' ? 'no row follows the header' : fault}`)
   const units = unitsOf(answers, first.found)
   const flags = flagColumns(first)
   if (answers['good-flags'] === '' || flags.length === 0) return look({ ...known, ...units }) ?? first
@@ -391,7 +391,7 @@ function pairsOf(option: string, texts: readonly string[], known: readonly strin
   })
 }
 
-/** Where `--column` says that something is: names, or numbers from 1. */
+/** Columns by `--column`: names, or numbers from 1. */
 function columnsTold({ column }: Pick<Told, 'column'>, wanted: string): At[] {
   const pairs = pairsOf('column', column, COLUMN_WORDS).filter(([what]) => what === wanted)
   return pairs.map(([, where]) => (/^\d{1,4}$/.test(where) ? Number(where) : where))

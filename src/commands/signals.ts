@@ -8,7 +8,7 @@ export interface Signals {
   onStop(listener: (signal: StopSignal, number: number) => void): void
   /** Calls back for each SIGHUP, and at once if one has come before. */
   onReload(listener: () => void): void
-  /** From now on signals end the process at once, as they do any other; so do earlier ones. */
+  /** Signals end the process at once from now on, as they do any other; an earlier signal does, too. */
   letGo(): void
 }
 

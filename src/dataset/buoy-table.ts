@@ -1,4 +1,4 @@
-/** Buoys as columns, under their names on the wire, and which of them each item has. */
+/** Buoys as columns under their names on the wire, and the columns of each kind of item. */
 import type { Run } from '../index/segments.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import type { Dataset } from './dataset.ts'
@@ -56,7 +56,7 @@ export const ITEMS = {
 export type BuoyItem = keyof typeof ITEMS
 export const BUOY_ITEMS = Object.keys(ITEMS) as BuoyItem[]
 
-/** Items that `include=spectrum` adds to; others have no such word. */
+/** Items that `include=spectrum` adds to. */
 const WITH_SPECTRUM: ReadonlySet<BuoyItem> = new Set(['detail', 'lastReading'])
 
 /** `included` is what `include` adds to the last reading (see `extraMeasures`). */
@@ -130,7 +130,7 @@ export function buoyBeside(dataset: Dataset, ordinalOf: OrdinalOf, withId: boole
   ]
 }
 
-/** What files say of the readings of these buoys: their networks, each once, with credits and licences. */
+/** Metadata of files with readings of these buoys: each network once, with credit and licence. */
 export function readingsAbout(
   { catalog, demo }: Dataset,
   ordinals: readonly number[],
@@ -189,8 +189,8 @@ function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
 }
 
 /**
- * `last_reading` is null for a buoy without readings, `spectrum` for one without spectra, and `usual` where
- * nothing is said of it.
+ * `last_reading` is null for a buoy without readings, `spectrum` without spectra, and `usual` without
+ * comparison.
  */
 export function absentOf(dataset: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
   return {
@@ -302,7 +302,7 @@ const COLUMN_OF: { readonly [member in Member]?: (name: string, value: NumberOf)
   highest_since: time,
 }
 
-/** Columns of rows of buoys; empty where nothing is said of one. */
+/** Columns of `usual`, empty for a buoy without it. */
 function usualColumns(dataset: Dataset, ordinalOf: NumberOf): Column[] {
   return (Object.keys(MEMBERS) as Member[]).map((member) => {
     const value: NumberOf = (row, run) => {

@@ -73,7 +73,7 @@ type OpenedPart =
 export type OpenedParts = ReadonlyMap<string, OpenedPart>
 
 /**
- * Opens the parts of a snapshot. Parts that `before` has are taken over with all that they have made.
+ * Opens the parts of a snapshot. Parts that `before` has are taken over.
  * @throws SnapshotError when one is malformed
  */
 export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
@@ -194,7 +194,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
   }
 }
 
-/** Ids count from 1 and few are left out, so the first look usually finds one. */
+/** Ids count from 1 and few are left out, so the first look usually finds `wanted`. */
 export function findId(ids: Uint32Array, wanted: number): number {
   const likely = wanted - 1
   if (ids[likely] === wanted) return likely

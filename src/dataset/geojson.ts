@@ -8,7 +8,7 @@ import type { Column, Line, Place, Table } from './table.ts'
 import { type Cell, cellOf, ROW_REST_BYTES } from './cells.ts'
 import { flatObjectCell, objectBytes, type RowForm } from './row-writers.ts'
 
-/** What surrounds a feature, its point and its identifier. */
+/** Bytes: more than a feature takes without its properties. */
 const FEATURE_BYTES = 256
 
 const FEATURE = new Literal('{"type":"Feature",')

@@ -76,7 +76,7 @@ export class ShortTexts {
   }
 }
 
-/** The first thread to ask has the bytes filled, and its later threads see them. Nobody writes later. */
+/** Bytes that the first thread to ask fills. Later threads see them, and nobody writes again. */
 export function sharedOnce(
   name: string,
   length: number,

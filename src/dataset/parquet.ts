@@ -15,8 +15,8 @@ interface WrittenColumn {
   /** Without an encoding the writer chooses between a dictionary and plain values. */
   readonly encoding?: NonNullable<ColumnSource['encoding']>
   /**
-   * Least and greatest values by row group, to skip some by. Nobody asks for a range of words, and theirs
-   * take a tenth of the time.
+   * Least and greatest values of row groups, so that readers can skip some. Nobody asks for a range of words,
+   * and theirs would take a tenth of the time.
    */
   readonly statistics: boolean
   valueAt(row: number, run: Run): Value

@@ -40,9 +40,9 @@ export const WIRE_NAMES: { readonly [name in MeasureName]: string } = {
   visibility: 'visibility',
 }
 
-/** What `include` may name, and the measures that each adds to a reading, in the order of `EXTRAS`. */
+/** Words of `include`, each for measures that it adds to a reading, in the order of `EXTRAS`. */
 export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell', 'weather'] as const
-/** Further word of `include` for items with one buoy; its bit follows those of the groups. */
+/** Another word of `include`, for items with one buoy. */
 export const SPECTRUM = 'spectrum'
 /** The bit after that of `usual`, which more operations offer. */
 export const INCLUDES_SPECTRUM = 1 << (EXTRA_GROUPS.length + 1)
@@ -290,10 +290,10 @@ const EXTRA_LITERALS = new Map(
   MEASURE_NAMES.map((name) => [name, new Literal(`,"${WIRE_NAMES[name]}":`)] as const),
 )
 
-/** More than all that `include` can add to a reading takes. */
+/** Bytes: more than `include` can add to a reading. */
 const EXTRA_BYTES = 480
 
-/** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
+/** Adds the measures of `included` (see `extraMeasures`) to the reading that was written last. */
 export function addExtras(out: JsonWriter, { month, row }: MonthRow, included: number): void {
   out.ensure(EXTRA_BYTES)
   out.at--

@@ -14,7 +14,7 @@ const CIRCLE = 36000
 /** Compass points by `compassIndex`: a full turn is north again. */
 const COMPASS = Array.from({ length: 17 }, (_, index) => new Literal(compassPoint((index * 2250) % CIRCLE)))
 
-/** What columns of readings read: rows of the buoy with this id. */
+/** A run that columns of readings read: rows of the buoy with this id. */
 export interface ReadingRun extends MonthRun {
   readonly id: number
 }

@@ -101,7 +101,7 @@ export function csvForm(columns: readonly Column[], { units, hasMark }: CsvOptio
         cells[i](writer, row, run)
         writer.comma()
       }
-      // Programs pass over empty lines.
+      // Programs skip empty lines, so a row of one empty field has quotes.
       if (writer.at === at + 1) {
         writer.at = at
         writer.text('"",')
@@ -143,7 +143,7 @@ interface Part {
 
 interface Member {
   readonly column: Column
-  /** What is left of the column's name inside of this object. */
+  /** The column's name below this object. */
   readonly path: string
 }
 
@@ -166,7 +166,7 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
             if (isAbsent(row, run)) writer.null()
             else inner(writer, row, run)
           }
-    // An object of members that are all left out is left out.
+    // An object is left out with all its members.
     const outs = own.map((member) => member.column.isLeftOut)
     const areOut: FlagOf = (row, run) => outs.every((out) => out!(row, run))
     return { start, cell, isLeftOut: outs.includes(undefined) ? null : areOut }

@@ -29,7 +29,7 @@ export interface CodeColumn extends Named {
 /** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds; NaN where there is none. */
 export interface NumberColumn extends Named {
   readonly kind: 'integer' | 'number' | 'time'
-  /** Of times: the zone with the offset of which texts have them, or else UTC. */
+  /** For times: the zone whose offset their texts have; UTC without it. */
   readonly zone?: Zone
   /** Whether whole numbers need more than 32 bits. */
   readonly isLong?: boolean
@@ -59,7 +59,7 @@ export interface FlagColumn extends Named {
 
 export type Column = CodeColumn | NumberColumn | TextColumn | WordColumn | FlagColumn
 
-/** Functions of a row and its run, which may ask for a run with more members: a method's type. */
+/** A function of a row and its run. As a method's type it may ask for a run with more members. */
 export type NumberOf = NumberColumn['value']
 export type FlagOf = { test(row: number, run: Run): boolean }['test']
 
@@ -86,9 +86,9 @@ export interface BulkWriter {
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members are together. */
   readonly columns: readonly Column[]
-  /** The rows in runs. A call may work its run out, in place of the one before. */
+  /** The rows in runs. A call may overwrite the run of the call before. */
   readonly runs: readonly (() => Run)[]
-  /** What a file of readings says of them: the networks, and who measured, if sources say so. */
+  /** Metadata of a file of readings: networks, and who measured, if sources say so. */
   readonly about?: { readonly [key: string]: string }
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: FlagOf }
@@ -112,7 +112,7 @@ export interface JsonList {
   readonly key: string
   readonly before?: string
   readonly after?: string
-  /** What `meta` has in addition to paging: each member followed by a comma. */
+  /** Members of `meta` other than paging, each followed by a comma. */
   readonly meta?: string
   /** JSON has the single row itself, not an array of it. */
   readonly isSingle?: boolean
@@ -195,5 +195,5 @@ export function elsewhere(column: Column, name: string, runOf: RunOf): Column {
   }
 }
 
-/** The run of the other row, which is its first. */
+/** Finds another row as the first of a run. */
 export type RunOf = { find(row: number, run: Run): Run | null }['find']

@@ -1,13 +1,10 @@
-/**
- * What `include=usual` says of a buoy: how its last reading compares with others of the same time of the
- * year.
- */
+/** `include=usual`: how a buoy's last reading compares with others of the same time of the year. */
 import { MEASURES } from '../sea/columns.ts'
 import { timestampText } from '../sea/time.ts'
 import type { Dataset } from './dataset.ts'
 import { EXTRA_GROUPS } from './reading-json.ts'
 
-/** What `include` may name of buoys with their last readings: the bits of readings, and one more. */
+/** Words of `include` for buoys with last readings: those of readings, and one more. */
 export const BUOY_GROUPS = [...EXTRA_GROUPS, 'usual'] as const
 const USUAL = 1 << EXTRA_GROUPS.length
 
@@ -16,7 +13,7 @@ export const includesUsual = (included: number | undefined): boolean => ((includ
 /** Hundredths of a code in a metre. */
 const METRE = 100 * MEASURES.significantHeight.scale
 
-/** Whether anything is said of a buoy. */
+/** Whether a buoy has `usual`. */
 export const isUsualKnown = ({ usual }: Pick<Dataset, 'usual'>, ordinal: number): boolean =>
   usual.years[ordinal] > 0
 
@@ -35,7 +32,7 @@ export const MEMBERS = {
 
 export type Member = keyof typeof MEMBERS
 
-/** What is said as a JSON value, null where nothing is said. */
+/** The value of `usual` as JSON, null without one. */
 export function usualJson(dataset: Dataset, ordinal: number): object | null {
   if (!isUsualKnown(dataset, ordinal)) return null
   const members = (Object.keys(MEMBERS) as Member[]).map((member) => {

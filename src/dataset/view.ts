@@ -33,7 +33,7 @@ export function* openView(snapshot: IndexedSnapshot, before: Dataset | null = nu
 
 /** The snapshots that a thread holds, as views, and what distinguishes any two of them. */
 export class OpenedViews {
-  /** Between any two snapshots, one way round. */
+  /** Between any two snapshots, in one direction. */
   changes: readonly Changes[]
   /** By the ids of their snapshots, oldest first. */
   readonly #views = new Map<string, View>()
@@ -50,7 +50,7 @@ export class OpenedViews {
     this.#views.set(view.dataset.snapshotId, view)
   }
 
-  /** Lets go of all others. @returns the views of `ids` */
+  /** Releases all but `ids`. @returns their views */
   hold(ids: readonly string[]): View[] {
     for (const id of this.#views.keys()) {
       if (!ids.includes(id)) this.#views.delete(id)

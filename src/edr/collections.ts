@@ -89,7 +89,7 @@ export interface Collection {
   readonly title: string
   readonly description: string
   readonly parameters: readonly EdrParameter[]
-  /** Of `include` of the operation with these data; null for `/forecast`. */
+  /** Word of `include` of the operation with these data; null for `/forecast`. */
   readonly include: string | null
 }
 
@@ -220,7 +220,7 @@ function collectionOf(collection: Collection, dataset: Dataset, base: string): o
   }
 }
 
-/** What each query takes. */
+/** Parameters of each query. */
 const PARAMETERS_OF_QUERIES: { readonly [query in EdrQuery]: string } = {
   locations: 'Id or slug of a buoy after it; without one all buoys as GeoJSON.',
   position: 'coords: POINT(longitude latitude).',
@@ -245,7 +245,7 @@ export function documentAt(path: string, dataset: Dataset, base: string): object
   return { links, collections }
 }
 
-/** What `period` is: CF has no name for it. */
+/** The meaning of `period`: CF has no name for it. */
 const PERIOD = `period: wave period as its source defines it, in seconds
 
 Of buoys it is the significant period (Candhis: TH13D). Where a network has no other, it is the dominant or the peak period;

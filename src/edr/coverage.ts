@@ -21,7 +21,7 @@ interface Series {
   readonly lat: number
   readonly lng: number
   readonly times: number[]
-  /** By parameter. */
+  /** Lists of values by parameter. */
   readonly values: (number | null)[][]
 }
 

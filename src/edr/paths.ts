@@ -33,7 +33,7 @@ const DOCUMENT = /^(?:|\/conformance|\/api|\/period|\/collections(?:\/([^/]+))?)
 const isCollection = (id: string | undefined): id is CollectionId =>
   id !== undefined && Object.hasOwn(QUERIES_OF, id)
 
-/** Whether a path behind `/edr` is that of a document. */
+/** Whether a path below `/edr` is a document's. */
 export function isDocument(path: string): boolean {
   const match = DOCUMENT.exec(path)
   return match !== null && (match[1] === undefined || isCollection(match[1]))
@@ -63,7 +63,7 @@ export function operationOf({ collection, query, location }: EdrRoute): {
   return { name: isOfOne ? 'listReadings' : 'readingsOfBuoys', access: 'keyed' }
 }
 
-/** All parameters, whichever query takes them. */
+/** The parameters of all queries. */
 export const PARAMETERS = [
   'coords',
   'bbox',

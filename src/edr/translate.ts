@@ -15,7 +15,7 @@ export type EdrWithin =
   | { readonly kind: 'circle'; readonly lat: number; readonly lng: number; readonly km: number }
   | { readonly kind: 'polygon'; readonly rings: readonly (readonly (readonly number[])[])[] }
 
-/** What the form of an answer needs of its request. */
+/** Members of a request that the form of its answer needs. */
 export interface EdrForm {
   readonly collection: string
   readonly format: FormatName
@@ -36,7 +36,7 @@ export interface EdrForm {
 export interface EdrRequest {
   readonly operation: ReturnType<typeof operationOf>['name']
   readonly path: readonly string[]
-  /** Its query. */
+  /** The query of the operation. */
   readonly query: string
   readonly form: EdrForm
 }
@@ -157,7 +157,7 @@ function rangeOf(given: EdrGiven): Range {
 
 const epochOf = (moment: string): number => parseTimestamp(moment)!.epoch
 
-/** Of a date alone its last second. */
+/** The last second of a moment: a date alone lasts a day. */
 const lastOf = (moment: string): number => epochOf(moment) + (moment.includes('T') ? 0 : 86_399)
 
 function timesOf(range: Range): { [name: string]: string } {

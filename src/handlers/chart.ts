@@ -219,7 +219,7 @@ class Axis {
   readonly runs: AxisRun[] = []
   /** Times of hours without a reading. */
   readonly hours: Uint32Array
-  /** Of the series that have any. */
+  /** Values of the series that have any. */
   readonly values: ReadonlyMap<HourlySeries, HourlyValues>
   readonly #all: readonly HourlyValues[]
   #hourCount = 0
@@ -305,8 +305,8 @@ function bitsOf(codes: Codes): Uint16Array {
 }
 
 /**
- * Of the nearest forecast point within 50 km and harbour within 100 km: values at `hours` full hours from
- * `first`, and slots for as many more as there are `rows`, which are empty.
+ * Values of the nearest forecast point within 50 km and harbour within 100 km at `hours` full hours from
+ * `first`, then an empty slot for each of `rows`.
  */
 function hourlyValues(
   { dataset: { catalog, forecast, tides } }: View,

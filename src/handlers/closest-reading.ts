@@ -49,7 +49,7 @@ export const closestReading = operation({
     writer.ensure(READING_BYTES)
     writeReading(writer, catalog.id[ordinal], closest)
     if (query.include !== undefined) addExtras(writer, closest, query.include)
-    // One more member goes before the closing brace.
+    // Another member goes before the closing brace.
     writer.at--
     writer.ensure(PARAMETERS_BYTES)
     writer.literal(DIFFERENCE)

@@ -157,7 +157,7 @@ const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
-/** By `FORECAST`: codes of hundredths, indexes of compass points. */
+/** In the order of `FORECAST`: codes of hundredths, indexes of compass points. */
 const values = new Int32Array(FORECAST.length)
 
 function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, time: number): void {
@@ -210,7 +210,7 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
 
 /**
  * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has a fresh one, or
- * else one within reach of `time`. @returns its time, or −1 when there is none
+ * else one within reach of `time`. @returns its time, or −1 without one
  */
 function writeReading(
   { dataset, fragments }: View,
@@ -244,7 +244,7 @@ function writeReading(
   return -1
 }
 
-/** Adds how usual the reading is; nothing is said of one that is not the last of its buoy. */
+/** Adds how usual the reading is, if it is the last of its buoy. */
 function writeUsual(
   dataset: Dataset,
   { writer }: OpenedFragments,

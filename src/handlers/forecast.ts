@@ -47,7 +47,7 @@ const NAMES_BYTES = 1024
 interface Place {
   readonly lat: number
   readonly lng: number
-  /** Of the nearest forecast point and harbour within reach; −1 for none. */
+  /** Ordinals of the nearest forecast point and harbour within reach; −1 for none. */
   readonly point: number
   readonly harbour: number
 }
@@ -107,7 +107,7 @@ function startOf({ start, hours }: Query, now: number): number {
 /** The greatest level that a code has, hundredths of a metre. */
 const HIGHEST_LEVEL = 32767
 
-/** For each array its codes of hundredths, of the tide as the 16 bits of signed ones. */
+/** Codes of hundredths by array; signed ones of the tide as their 16 bits. */
 function hourlyCodes(
   { dataset }: View,
   { point, harbour }: Place,
@@ -129,7 +129,7 @@ function hourlyCodes(
   })
 }
 
-/** Where forecast and tide come from: as in the metadata of the combined conditions, with the distances. */
+/** Sources of forecast and tide, as in the metadata of the combined conditions, with the distances. */
 function metadataOf(
   { dataset: { forecast: points, tides } }: View,
   { lat, lng, point, harbour }: Place,

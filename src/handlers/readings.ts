@@ -69,7 +69,7 @@ export const listReadings = operation({
     if (query.rows === 'all') return 'long'
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
-    // With `timezone` the thread of long answers makes them.
+    // The thread of long answers makes readings with `timezone`.
     const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query, null)
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const { from, to } = rowsOfPage(count, query.page, perPage)

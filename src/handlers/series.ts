@@ -83,7 +83,7 @@ export interface AskedSeries {
   rows: SeriesLists
 }
 
-/** What a request asks for. @throws ApiError */
+/** Reads the query of a request. @throws ApiError */
 export function askedOf(view: View, query: Query, buoyId: string): AskedSeries {
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
@@ -139,7 +139,8 @@ function seasonOf(query: Query): SeasonDates {
 }
 
 /**
- * By default ten up to the last complete season. @throws ApiError 422 for none, or more than an answer holds
+ * Years of a request, by default ten up to the last complete season. @throws ApiError 422 for none, or more
+ * than an answer holds
  */
 export function yearsOf(
   query: Pick<Query, 'start_year' | 'end_year'>,

@@ -49,7 +49,7 @@ const MOST_AT_ONCE = 20
 /** Rows of a range that are looked through at once. */
 const MOST_ROWS = 10_000
 
-/** What an answer is made of. */
+/** The spectra of an answer. */
 export interface AskedSpectra {
   readonly ordinal: number
   /** Null where the range has no spectrum. */
@@ -58,7 +58,7 @@ export interface AskedSpectra {
   readonly positions: Uint32Array
   /** Spectra of the range with other bands. */
   readonly others: number
-  /** Of the page. */
+  /** Rows of the page. */
   readonly from: number
   readonly to: number
   readonly perPage: number

@@ -28,11 +28,11 @@ export interface AdmissionOptions {
   /** Calls per hour and address of pages that read without a key, at least 1. */
   explorerQuota: number
   counters: Counters
-  /** Something that the operator probably does not mean. */
+  /** Gets warnings of settings that the operator probably does not mean. */
   onWarning: (message: string) => void
 }
 
-/** For the rate headers. */
+/** The charge that rate headers show. */
 export interface Charge {
   limit: number
   remaining: number
@@ -61,7 +61,7 @@ const OTHER_PARAMETER = new ApiError(
 /** Parameters in which other services take a key. */
 const KEY_PARAMETERS = ['key', 'apikey', 'apiKey', 'api-key', 'token', 'access_token']
 
-/** The refusal of a request without a key, which says where one came in another form. */
+/** The refusal of a request without a key. It names a key that came in another form. */
 function withoutKey(exchange: Exchange, { names }: RawQuery): ApiError {
   const authorization = exchange.header('authorization')
   // `Bearer` alone is a key that is missing.
@@ -77,13 +77,13 @@ const BAD_KEY = -1
 
 const BEARER = 'bearer '
 
-/** Who asks, and what the request was charged. */
+/** The client of a request, and its charge. */
 export interface Client {
   /** Why the request is refused, or null. */
   readonly refusal: ApiError | null
-  /** Row in the key ring, −1 without a good key. */
+  /** Row in the key ring, −1 without a valid key. */
   readonly keyRow: number
-  /** Slot of the key, by which clients have shares, −1 without one. */
+  /** Slot of the key, −1 without a key. */
   readonly slot: number
   /** A page of this server was let in without a key. */
   readonly isPage: boolean
@@ -168,7 +168,7 @@ export class Admission {
     return { refusal, keyRow: -1, slot: -1, isPage, isPersonal: true, charge, address }
   }
 
-  /** Who holds the stream that `client` begins. `isDemo`: whether the data served then are a demo. */
+  /** The holder of the stream that `client` begins. `isDemo`: the data served then are a demo. */
   holder(
     { keyRow, slot, address }: Client,
     clock: () => number,
@@ -247,10 +247,10 @@ export function addressOf(exchange: Exchange, proxies: TrustedProxies, peer = ex
   return proxies.clientAddress(peer, forwardedFor, exchange.headerValues('forwarded'))
 }
 
-/** Who asks for what is free. */
+/** The client of a free request. */
 export const UNCHARGED = clientOf({})
 
-/** One that was charged nothing. */
+/** A client that was charged nothing. */
 function clientOf({ refusal = null, keyRow = -1, slot = -1, isPersonal = false }: Partial<Client>): Client {
   return { refusal, keyRow, slot, isPage: false, isPersonal, charge: null, address: '' }
 }

@@ -9,7 +9,7 @@ import type { Encoding } from '../operation/preferences.ts'
 import type { Tag } from './reply.ts'
 import type { Target } from './router.ts'
 
-/** A longer answer would drive out everything else. */
+/** A larger answer would drive out all others. */
 const LARGEST_SHARE = 1 / 8
 /** Rough cost of an entry in addition to bytes and key: map slot, objects and buffer. */
 const ENTRY_BYTES = 300
@@ -19,13 +19,13 @@ const LEAST_COMPRESSED_BYTES = 1024
 /** A compressed answer shows the time of its compression, and goes out up to this age. */
 const LONGEST_COMPRESSED_S = 60
 
-/** Answers that are compressed at a time, of those that need not be; one more goes out as it is. */
+/** Compressions at a time of answers that may go out plain; a further answer does. */
 const MOST_JOBS = 2
-/** A longer one goes out plain to no client that takes a coding, but waits until it is compressed. */
+/** A longer answer waits for its compression if the client takes a coding. */
 export const MOST_PLAIN_BYTES = 64 * 1024
-/** Copies that wait to be compressed. What is beyond goes out as it is. */
+/** Bytes that wait for compression. Further answers go out plain. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** A longer one would take memory for long. */
+/** A longer answer would hold memory for long. */
 const MOST_COMPRESSED_BYTES = 8 * 1024 * 1024
 
 /** Characters of the longest target that is remembered. */
@@ -33,7 +33,7 @@ const LONGEST_TARGET = 256
 
 const NOTHING = new Uint8Array(0)
 
-/** The fastest of each format: a proxy in front can do more. */
+/** The fastest level of each coding: a proxy in front can do more. */
 const LEVEL = 1
 
 /** Other threads compress. */
@@ -106,7 +106,7 @@ export class KeptAnswer {
   }
 }
 
-/** What goes out of an answer. */
+/** A body in its coding, as it goes out. */
 export interface Coded {
   readonly encoding: Encoding | null
   /** They never change. */
@@ -132,7 +132,7 @@ export class AnswerCache {
   readonly #entries: LRUCache<string, KeptAnswer | KnownTarget> | null
   #known = 0
   readonly #largest: number
-  /** What is being compressed. */
+  /** Compressions under way. */
   readonly #jobs = new Map<string, Promise<Coded>>()
   #waitingBytes = 0
 
@@ -195,8 +195,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answer in a coding. One that was not compressed within the last minute is plain if it is short, and
-   * compressed meanwhile; a longer one is promised. `answer` need not be kept.
+   * The answer in a coding. If it was not compressed within the last minute, a short answer comes plain and
+   * is compressed meanwhile, a longer one is promised. `answer` need not be kept.
    */
   inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer | Promise<Coded> {
     const { length } = answer

@@ -18,7 +18,7 @@ export interface Asked extends Tag {
   readonly query: QueryOf<Parameters>
   /** Null for the usual JSON. */
   readonly shape: Shape | null
-  /** In another form than that, the query names a page or its size. */
+  /** The query names a page or its size, for a form other than the usual JSON. */
   readonly isPaged: boolean
   readonly language: Language
   /** Epoch second until which the answer holds; 0 for ever. */
@@ -90,7 +90,7 @@ export function canonicalOf({
 }: Asked): string {
   const form = shape === null ? '' : formOf(shape, isPaged)
   const canonical = [operation.name, ...path, reader.canonical(query), until, language, form].join(SEPARATOR)
-  // `Link` repeats the words of the query.
+  // The header `Link` repeats the texts of the query.
   return 'page' in operation.parameters ? canonical + SEPARATOR + texts.join(SEPARATOR) : canonical
 }
 

@@ -17,7 +17,7 @@ const ADDRESS_PLACES = 16_384
 const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
 const PLACES_BYTES = PLACES * Uint16Array.BYTES_PER_ELEMENT
 
-/** At a time, in all threads. */
+/** Limits of what all threads have open at a time. */
 export interface ConnectionLimits {
   /** Connections for requests. */
   readonly connections: number
@@ -98,8 +98,8 @@ function rowsOf(buffer: SharedArrayBuffer): Int32Array {
 }
 
 /**
- * Where the streams of a key are counted, or of an address without one (`slot` −1). `hash`: 32 bits, seeded,
- * so that nobody can choose addresses that share the place of another one.
+ * The place where the streams of a key, or of an address without a key (`slot` −1), are counted. `hash`: 32
+ * bits, seeded, so that nobody can choose addresses that share the place of another one.
  */
 export function placeOf(slot: number, hash: number): number {
   return slot === -1 ? QUOTA_SLOTS + (hash % ADDRESS_PLACES) : slot

@@ -6,7 +6,7 @@
 /** In the order of a row. */
 const COUNTERS = {
   requests: 0,
-  /** Refused without a good key; among them with a bad one. */
+  /** Refused without a valid key; among them with an invalid one. */
   unauthorized: 1,
   bad_keys: 2,
   /** Refused for a used-up quota; among them addresses on public operations. */
@@ -26,7 +26,7 @@ const COUNTERS = {
   explorer_refused: 12,
   streams: 13,
   events: 14,
-  /** Streams refused as one too many of a key or address, and in all. */
+  /** Streams refused by the limit of one key or address, and by the limit of all. */
   streams_refused_of_one: 15,
   streams_refused_in_all: 16,
 } as const

@@ -76,7 +76,7 @@ export function beginStream(
   }
   counters.count('streams')
   const since = exchange.header('last-event-id')
-  // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
+  // A browser repeats the last id that it was sent, and gives up after a 400: an unknown id counts as none.
   const text = eventText(view, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
   const options = { holder, buoys, onOver: () => connections.streamEnds(place) }
   listeners.add(head, Buffer.from(RETRY + text), options, (events) => exchange.later(events))

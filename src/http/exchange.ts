@@ -17,7 +17,7 @@ export const LEAST_IDLE_S = 8
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
-/** Of a request header. */
+/** Name of a request header. */
 export type HeaderName = Lowercase<string>
 
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */
@@ -118,7 +118,7 @@ export interface LaterEvents {
 export const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
 
 export interface Retried {
-  /** The client is known to have taken something since the last time. */
+  /** The client is known to have taken bytes since the last look. */
   readonly isRead: boolean
   /** There is room, or a `write` of more than 16 KB finds out. */
   readonly mayWrite: boolean
@@ -156,7 +156,7 @@ export function statusOf(head: string | Uint8Array): number {
     : head[0] * 100 + head[1] * 10 + head[2] - ZEROS
 }
 
-/** What the codes of three digits add to their number. */
+/** Sum by which codes of three digits exceed their number. */
 const ZEROS = 48 * 111
 
 export function headText(head: string | Uint8Array): string {
@@ -168,7 +168,7 @@ export function headText(head: string | Uint8Array): string {
 /** Synchronous. After a throw, or without a reply, the engine answers `FAULT`. */
 export type OnRequest = (exchange: Exchange) => void
 
-/** What an engine needs of its needs. */
+/** What an engine is given. */
 export interface EngineNeeds {
   readonly connections: Connections
   readonly recorder: Recorder

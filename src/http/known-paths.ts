@@ -4,7 +4,7 @@ import { stepsBetween } from '../system/text.ts'
 
 /** Characters and segments of a path that is looked for. Ours are shorter. */
 const LONGEST_PATH = 100
-/** Changes of letters that a word is mistyped by. */
+/** Letters that a mistyped word may differ in. */
 const MOST_CHANGES = 2
 
 /** Words before the operations of other versions and services: `/api/v2/buoys`, `/v1/buoys`. */
@@ -42,7 +42,7 @@ function withoutPrefixes(path: string): string {
   return rest
 }
 
-/** Changes of letters from one path to a known one, Infinity where it is another. */
+/** Letters to change from one path to a known one, Infinity for too many. */
 function changesBetween(segments: readonly string[], known: readonly string[]): number {
   if (segments.length !== known.length) return Infinity
   let sum = 0
@@ -53,7 +53,7 @@ function changesBetween(segments: readonly string[], known: readonly string[]): 
   return sum
 }
 
-/** Letters to change, Infinity for more than a word is mistyped by. */
+/** Letters to change, Infinity for more than `MOST_CHANGES`. */
 function wordChanges(given: string, word: string): number {
   if (Math.abs(given.length - word.length) > MOST_CHANGES) return Infinity
   const changes = stepsBetween(given, word)

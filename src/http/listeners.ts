@@ -13,12 +13,12 @@ const REST_MS = 2
 const LAST_REST_MS = 0.5
 /** A comment after this silence keeps the connection: HAProxy and nginx end silent ones after 30 and 60 s. */
 const COMMENT_AFTER_MS = 20_000
-/** Between rounds for keys, quotas and silence. */
+/** Time between rounds for keys, quotas and silence. */
 const ROUND_INTERVAL_MS = 500
 /** The quota charges streams by the hour from their beginning. */
 const HOUR_MS = 3_600_000
 
-/** Pays for a stream, and has a key that may be revoked. */
+/** The client that pays for a stream. Its key may be revoked. */
 export interface Holder {
   /** May still have streams. */
   isGood(): boolean
@@ -82,7 +82,7 @@ export class Listeners {
     return this.#listeners.size
   }
 
-  /** Some have still to have their turn. */
+  /** Some listeners still wait for their turn. */
   get isBusy(): boolean {
     return this.#round !== null
   }

@@ -26,7 +26,7 @@ type Whole = Extract<FromLong, { type: 'whole' }>
 type Begun = Extract<FromLong, { type: 'begun' }>
 export type Refused = Extract<FromLong, { type: 'refused' | 'busy' | 'fault' }>
 
-/** What is to be said of an answer. */
+/** The reply to a request, by the outcome. */
 interface LongReply {
   readonly request: LongRequest
   /** The head of a whole body, and the part of it that is to be sent. */
@@ -43,18 +43,18 @@ const lengthOf = (pieces: readonly Uint8Array[]): number =>
 /** Bytes that go out in one turn of the event loop, of one answer: short ones wait for no more than them. */
 const TURN_BYTES = 64 * 1024
 /**
- * The least that is written of a stream: of 16 KB or less the engine `uws` does not say whether the kernel
- * took them. So less is held back until more comes, and the last bytes are no fewer.
+ * Least bytes of one write to a stream: of 16 KB or less the engine `uws` does not say whether the kernel
+ * took them. Fewer bytes wait for more, and the last bytes are no fewer.
  */
 const LEAST_BYTES = 17 * 1024
-/** What is not taken is offered again, and what was taken is told, this often. */
+/** Time between two looks: untaken bytes are offered again, taken ones are reported. */
 const LOOK_INTERVAL_MS = 2000
 /** A client that takes nothing for so long is cut: twice the longest pause seen behind a proxy at 20 KB/s. */
 const SILENCE_MS = 20_000
 /**
- * The mark of a stream's end needs room: the engine keeps it for ten seconds only. A stream that took less
- * than this has a client that makes room in that time. Of a longer one the mark waits for a share of its
- * time, and at most for as many looks: as long as a pause may last.
+ * The mark of a stream's end needs room: the engine keeps it for ten seconds only. The client of a stream
+ * shorter than this makes room in that time. After a longer stream the mark waits for a share of the stream's
+ * time, at most for these looks.
  */
 const QUICK_MS = 5000
 const END_SHARE = 1 / 4
@@ -79,7 +79,7 @@ class Sending {
   /** When it began, and when its client last took something, ms. */
   begunAt = 0
   readAt = 0
-  /** A look has found no room: little is written at a time, so that it is soon known to be out. */
+  /** A look has found no room: writes are short, so that they are soon known to be out. */
   isSlow = false
   /** Something was written since the kernel told of much room. */
   isTight = false
@@ -146,7 +146,7 @@ export class LongAnswers {
   #port: LongPort | null = null
   readonly #answers = new Map<number, Sending>()
   #last = 0
-  /** Numbers of those that have something to send, in the order of their turns. */
+  /** Numbers of answers that have bytes to send, in the order of their turns. */
   readonly #due = new Set<number>()
   #isScheduled = false
   readonly #soon: (work: () => void) => void
@@ -309,7 +309,8 @@ export class LongAnswers {
     if (isRead && mayWrite) this.#room(number, sending)
     else if (isRead) sending.readAt = this.#clock()
     else if (this.#clock() - sending.readAt >= SILENCE_MS) {
-      // The engine has all of a stream, and does not say what is out: whoever reads has taken it by now.
+      // The engine has all of a stream, and does not say what is out. A client that reads has taken it by
+      // now.
       if (mayWrite && sending.isAllWritten) {
         this.#end(number, sending)
         return
@@ -317,7 +318,7 @@ export class LongAnswers {
       this.#done(number)
       sending.reply.cut()
     } else if (mayWrite && sending.canWrite) {
-      // A little, which says whether there is room.
+      // A short write finds out whether there is room.
       sending.write(LEAST_BYTES, this.#clock())
       if (sending.hasRoom) this.#sendSoon(number)
     }
@@ -337,7 +338,7 @@ export class LongAnswers {
     this.#looking = null
   }
 
-  /** What has come whole is still sent. */
+  /** The thread has ended. Answers that have come whole are still sent. */
   #lose(): void {
     this.#port = null
     for (const [number, sending] of this.#answers) {
@@ -396,10 +397,10 @@ export function sendLong(
     isHead: exchange.method === 'HEAD',
     client: client.slot === -1 ? client.address || addressOf(exchange, proxies) : `key ${client.slot}`,
   }
-  // Of an error, should there be one.
+  // The id that an error would show.
   const callersId = request.requestId
   const requestId = errorIdOf(exchange)
-  // The time that it took is none of its life.
+  // Its age counts from the request.
   const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
     return { tag: asked, lifetime: Math.max(0, lifetime - Math.round(clock() - now)), link, encoding }
   }

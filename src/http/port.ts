@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { inUrl } from '../system/text.ts'
 
-/** Milliseconds for which another server may be about to listen; it takes some tens. */
+/** Milliseconds that another server may hold the lock before it listens; it needs some tens. */
 const LOCK_PATIENCE = 10_000
 const LOCK_INTERVAL = 20
 /** `sun_path`, unix(7). */
@@ -34,7 +34,9 @@ export async function openPort(
   }
 }
 
-/** Resolves to what releases the lock. After `LOCK_PATIENCE` its holder is stopped, and is ignored. */
+/**
+ * Resolves to a function that releases the lock. After `LOCK_PATIENCE` its holder is stopped, and is ignored.
+ */
 async function takeLock(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
   for (let waited = 0; waited < LOCK_PATIENCE; waited += LOCK_INTERVAL) {
@@ -59,7 +61,7 @@ export async function findFreePort(
   port: number,
   options: AddressOptions | null = null,
 ): Promise<number> {
-  // Whoever connects meanwhile comes again.
+  // A client that connects meanwhile comes again.
   const probe = createServer((socket) => socket.resetAndDestroy())
   try {
     await once(probe.listen({ host, port, exclusive: true }), 'listening')

@@ -15,7 +15,7 @@ import { CONTENT_TYPES, type Format } from '../operation/shape.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
-/** After the API's own: headers of pages by themselves, for tracing, and with `cache: 'no-cache'`. */
+/** The API's own, then headers that pages add by themselves: for tracing, and for `cache: 'no-cache'`. */
 const ALLOWED_HEADERS =
   'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID, ' +
   'traceparent, tracestate, baggage, sentry-trace, X-Requested-With, Cache-Control, Pragma, ' +
@@ -142,7 +142,7 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
   gzip: new Literal('\r\nContent-Encoding: gzip'),
 }
 
-/** File name, count of all rows, and what exposes them. */
+/** File name, count of all rows, and the header that exposes them. */
 const FILE_BYTES = 512
 /** Room for the longest head, and the room that the writer wants before it writes a text. */
 const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES)
@@ -212,7 +212,7 @@ function numberText(high: number, low: number): string {
 
 /**
  * Whether `If-None-Match` has the tag, which is without `W/`: weak comparison, any of a list (RFC 9110,
- * 13.1.2). `*` names none: what it means on GET, nothing if there is anything, helps no client.
+ * 13.1.2). `*` names none: on GET it would mean no answer at all, which helps no client.
  */
 export function namesEtag(condition: string, tag: string): boolean {
   return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
@@ -223,7 +223,7 @@ export function unsatisfiableHead(length: number): string {
   return `416 Range Not Satisfiable${EVERY_ANSWER}\r\nCache-Control: no-store\r\nContent-Range: bytes */${length}`
 }
 
-/** Each after a CRLF. */
+/** The rate headers, each after a CRLF. */
 export function rateHeaders(charge: Charge | null): string {
   if (charge === null) return ''
   return (
@@ -250,7 +250,7 @@ export function sendPreflight(exchange: Exchange): void {
 export const FAULT = { code: 'internal_error', message: 'Internal error' } as const
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
-/** The answer without data of EDR. `headers`: each after a CRLF. */
+/** EDR's answer without data. `headers`: each after a CRLF. */
 export function noContentHead(callersId: string, headers: string): string {
   return `204 No Content${EVERY_ANSWER}\r\nCache-Control: no-store${headers}${requestIdHeader(callersId)}`
 }

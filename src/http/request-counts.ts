@@ -73,7 +73,7 @@ export function routeNames(operations: readonly Declared[], basePath: string): s
   return [...operations.map(({ path }) => `${basePath}${path}`), ...OTHER_ROUTES]
 }
 
-/** The access log of a worker, with what its lines call things. */
+/** The access log of a worker, with the names that its lines show. */
 export interface Lines {
   readonly log: AccessLog
   /** By ordinal of the route. */

@@ -210,7 +210,7 @@ export class RequestPath {
     else sendError(exchange, refusal, now)
   }
 
-  /** Another spelling of a request for an operation, or a document about it. */
+  /** Answers EDR: an operation by other parameters, or a document. */
   #handleEdr(exchange: Exchange, { publicUrl }: Edr, served: ServedView, now: number): void {
     const path = exchange.path.slice(EDR_PATH.length).replace(/\/$/, '')
     const route = edrRoute(path)
@@ -234,7 +234,7 @@ export class RequestPath {
         ? this.#admitted(exchange, served, operation, UNCHARGED, '', now)
         : this.#admit(exchange, served, operation, raw, '', now)
     if (admitted === null) return
-    // An address by `Host` is of this client alone.
+    // An answer with addresses by `Host` is for this client alone.
     const isPersonal = publicUrl === null || admitted.client.isPersonal
     let request: Admitted = { ...admitted, client: { ...admitted.client, isPersonal } }
     try {
@@ -310,7 +310,7 @@ export class RequestPath {
     return true
   }
 
-  /** A page, or nothing. */
+  /** Answers with a page, or 404. */
   #answerOther(exchange: Exchange, { header }: ServedView, now: number): void {
     const { path } = exchange
     if (path === MCP_PATH && this.#handleTools(exchange)) return
@@ -354,7 +354,7 @@ export class RequestPath {
   }
 }
 
-/** Of a host, and a port. */
+/** A host, and perhaps a port. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/
 
 /** The origin by which the client knows this server. @throws ApiError 400 */

@@ -9,7 +9,7 @@ interface TargetOf<O extends Declared> {
   readonly reader: QueryReader<O['parameters']>
   /** Names that `X-Ignored-Parameters` may have. */
   readonly ignorable: ReadonlySet<string>
-  /** By ordinal of a parameter the one without which it is named there, too. */
+  /** By ordinal of a parameter: the one without which it is ignored and named there, too. */
   readonly needed: readonly (string | undefined)[]
 }
 
@@ -26,7 +26,7 @@ export interface Route<T> {
   readonly path: readonly string[]
 }
 
-/** The next word decides, else it is an argument. */
+/** A segment that is none of the words is an argument. */
 interface Step<T> {
   readonly words: { readonly word: string; readonly next: Step<T> }[]
   argument: Step<T> | null

@@ -18,7 +18,7 @@ const PINNED_CACHE_SHARE = 1 / 16
 export interface ServedOptions {
   /** Bytes of answers kept per snapshot; 0 keeps none. */
   answerCache: number
-  /** What decides an answer in addition to snapshot and query: part of every ETag. */
+  /** The settings that decide an answer beside snapshot and query: part of every ETag. */
   settingsTag: string
 }
 
@@ -44,7 +44,7 @@ export class ServedView {
     this.pin = isPinned ? dataset!.snapshotId : ''
     this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
     this.header = dataset === null ? '' : snapshotHeaders(dataset)
-    // The bodies of lists differ, and a client must not take one for the other.
+    // Bodies of pinned lists differ, and a client must not take one for the other.
     this.#tag = isPinned ? `${settingsTag}p` : settingsTag
     this.heads = new Heads('success', dataset, this.#tag)
     this.notModifiedHeads = new Heads('not modified', dataset, this.#tag)
@@ -73,7 +73,7 @@ export interface Admitted extends Asker {
   readonly moment: Moment
 }
 
-/** What an operation's errors share with its successes. */
+/** Headers that an operation's errors share with its successes. */
 export function commonHeaders({ served, operation, client, ignored }: Admitted): string {
   const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
   return served.header + vary + rateHeaders(client.charge) + ignored
@@ -97,7 +97,7 @@ export class HeldViews {
   #most = 1
   /** Epoch seconds of the first request for an id that is not held; long ago for ids that were held. */
   readonly #unknown = new LRUCache<string, number>({ max: MOST_UNKNOWN })
-  /** For clients that pin none. */
+  /** The view for clients that pin none. */
   current: ServedView
   /** Ids up to the newest snapshot that is known, oldest first. */
   known: readonly string[] = []
@@ -130,7 +130,7 @@ export class HeldViews {
     return served
   }
 
-  /** Null for an id that is not known, and where no newer snapshot than the served one is. */
+  /** Null for an unknown id, and while no snapshot is newer than the served one. */
   isToCome(id: string): boolean | null {
     const { known, current } = this
     const served = current.view!.dataset.snapshotId
@@ -140,7 +140,7 @@ export class HeldViews {
 
   /**
    * A replica cannot know whether a snapshot that is not held has left or is still to come: it may come for a
-   * while from the first request for it, unless it has left here.
+   * while after the first request for it, unless this server held it before.
    */
   mayCome(id: string, now: number): boolean {
     const since = this.#unknown.get(id)

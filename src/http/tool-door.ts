@@ -27,7 +27,7 @@ import {
 
 export const MCP_PATH = '/mcp'
 const MOST_BODY_BYTES = 64 * 1024
-/** Of an answer that a tool asks for: 13 seasons of days are a tenth. */
+/** Bytes of an answer that a tool asks for: 13 seasons of days take a tenth. */
 const MOST_ANSWER_BYTES = 8 * 2 ** 20
 /** Messages that a worker reads or answers at a time, and how many of them may come from one address. */
 const MOST_MESSAGES = 128
@@ -67,7 +67,7 @@ export interface ToolDoorOptions {
   readonly recorder: Recorder
   /** Answers a request of a tool. */
   readonly handle: (exchange: Exchange) => void
-  /** Charges one as a request for a list that needs no key: 204, or an error. */
+  /** Charges a request as one for a list that needs no key: 204, or an error. */
   readonly charge: (exchange: Exchange) => void
   /** Asks for the thread, whose port comes by `connect`. */
   readonly wake: () => void
@@ -90,7 +90,7 @@ export class ToolDoor {
   readonly #requests = new Map<number, ToolRequest>()
   #last = 0
   #port: ToolPort | null = null
-  /** Until the thread is there. */
+  /** Messages until the thread is there. */
   #waiting: Posted[] = []
 
   constructor(options: ToolDoorOptions) {
@@ -214,7 +214,7 @@ export class ToolDoor {
   #ask({ number, call, target }: Extract<FromTools, { type: 'ask' }>): void {
     const { basePath, recorder, handle, charge, onFault } = this.#options
     const caller = this.#messages.get(number)
-    // The thread has been told that it is gone.
+    // The thread knows already that the caller is gone.
     if (caller === undefined) return
     const request = new ToolRequest(`${basePath}${target ?? ''}`, caller, recorder, (head, body) => {
       this.#requests.delete(call)
@@ -299,7 +299,7 @@ class ToolRequest implements Answered, LaterReply {
     return this.#caller.address
   }
 
-  /** At once where the request has not been put off, and the body may be overwritten. */
+  /** The body is copied, as it may be overwritten. */
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     this.begin(head)
     if (this.isOver) return
@@ -353,7 +353,7 @@ class ToolRequest implements Answered, LaterReply {
     this.#finish(new Uint8Array(FAULT.body))
   }
 
-  /** Its tool waits for it no longer. */
+  /** The tool no longer waits for the reply. */
   leave(): void {
     if (this.isOver) return
     this.isOver = true

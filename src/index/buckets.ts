@@ -37,11 +37,11 @@ export function layDays(zone: Zone, first: number, days: number, length: number,
   return n
 }
 
-/** Where buckets of a wall clock begin, in local seconds: what it shows, counted as if it were UTC. */
+/** Beginnings of a wall clock's buckets in local seconds: what the clock shows, counted as if it were UTC. */
 export interface ClockSteps {
   /** The begin of the bucket that holds a local second. */
   readonly begin: (local: number) => number
-  /** The begin of the bucket after the one that begins there. */
+  /** The begin of the bucket after one that begins at `start`. */
   readonly next: (begin: number) => number
 }
 
@@ -200,7 +200,8 @@ export class Samples {
   }
 
   /**
-   * Of the `n` samples gathered last: hundredths of the unit, or whole degrees of directions, or `NO_VALUE`.
+   * Statistic of the `n` samples gathered last: hundredths of the unit, whole degrees of directions, or
+   * `NO_VALUE`.
    */
   statistic(n: number, aggregation: Aggregation): number {
     return isDirection(this.#measure)

@@ -12,7 +12,7 @@ import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
 import { createHash } from 'node:crypto'
 import { DAY, daysFromCivil } from '../sea/time.ts'
 
-/** By buoy, and the streams' own. */
+/** Columns by buoy, then those of the streams. */
 export const AGGREGATE_COLUMNS = {
   /** Index of each buoy's zone; `NO_ZONE` where nothing is known of its days. */
   zone: Uint16Array,

@@ -21,7 +21,7 @@ const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
 
 export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
 
-/** Where a forecast comes from; null where its source does not say. */
+/** The source of a forecast; null members are unknown. */
 export interface ForecastModel {
   readonly model: string | null
   readonly credit: string | null

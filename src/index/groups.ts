@@ -1,5 +1,6 @@
 /**
- * What lists filter on: buoys by source and country, passes by mission; each active or not. Ordinals ascend.
+ * Groups that lists filter by: buoys of a source or country, passes of a mission; each active or not.
+ * Ordinals ascend.
  */
 import { lowerBound } from './bisect.ts'
 import { fold } from './spelled-words.ts'
@@ -11,7 +12,7 @@ export interface Group {
 
 export interface Groups {
   readonly everywhere: Group
-  /** By `sourceKey` of any of a source's names. */
+  /** Groups by `sourceKey` of any name of their source. */
   readonly bySource: ReadonlyMap<string, Group>
   readonly byCountry: ReadonlyMap<string, Group>
 }

@@ -65,7 +65,7 @@ function firstNotBelow(
 
 export interface LaidOut {
   readonly text: Uint16Array
-  /** By position: the ordinal of its buoy, and flags of what begins there. */
+  /** By position: the ordinal of its buoy, and flags of the beginnings there. */
   readonly owner: Uint32Array
   readonly flags: Uint8Array
 }
@@ -95,7 +95,9 @@ const LOOSE_NAME_PREFIX = 4
 const LOOSE_WORD_PREFIX = 5
 const COUNTRY = 6
 const ANY_ORDER = 7
-/** One typing error in whole words, in the beginning of words, in one word of any order. */
+/**
+ * Ranks of matches with a typing error: in whole words, in the beginning of words, in one word of any order.
+ */
 const ERROR_IN_WHOLE = 8
 const ERROR_IN_PREFIX = 9
 const ERROR_IN_ANY_ORDER = 10

@@ -66,7 +66,7 @@ type Packed = [
   ...towns: [name: string, lat: number, lng: number, rank: number, region: string][],
 ]
 
-/** All of them: 5,800, in 2 MB. A thread reads them at its first request for a place. */
+/** All 5,800 towns, in 2 MB. A thread reads them at its first request for a place. */
 export function readTowns(): Town[] {
   const packed = JSON.parse(readFileSync(new URL('../sea/towns.json', import.meta.url), 'utf8')) as Packed[]
   return packed.flatMap(([country, ...some]) =>

@@ -113,17 +113,17 @@ const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
 const HOURS_AROUND = 3
 /** Stretches of hours that are shown again, or around the season's. */
 const MORE_STRETCHES = 64
-/** In place of the ordinal of an hour that is not in the season. */
+/** Replaces the ordinal of an hour outside the season. */
 const OUTSIDE = 0
 
-/** Whether the days of a season are known, so that it costs no pass over its rows. */
+/** Whether the days of a season are known, so that it needs no pass over its rows. */
 function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
   if (known === null || bucket !== 'day') return false
   const years = isOverNewYear(dates) ? [year, year + 1] : [year]
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
-/** Of an answer that is made at once: some 0.3 ms of reading rows, and ten seasons of days in 0.5 ms. */
+/** Rows of an answer that is made at once: some 0.3 ms of reading, and ten seasons of days in 0.5 ms. */
 const MOST_ROWS_AT_ONCE = 20_000
 const MOST_POINTS_AT_ONCE = 4000
 
@@ -167,7 +167,7 @@ export class Series {
   readonly #query: SeriesQuery
   readonly #lists: SeriesLists
   #opened: Samples | null = null
-  /** Of the season's buckets: those with the same ordinal are one, and next to each other. */
+  /** Stretches of the season's buckets: neighbours with the same ordinal are one bucket. */
   readonly #stretches: Stretches
   readonly #ordinals: Uint16Array
   #laid = 0

@@ -29,7 +29,7 @@ const ASCII_WORDS = /[a-z0-9]+/g
 // oxlint-disable-next-line no-control-regex -- NUL is ASCII, too
 const IS_ASCII = /^[\0-\x7f]*$/
 
-/** Without case and accents: NFD, combining marks dropped, lower case. */
+/** A text without case and accents: NFD, combining marks dropped, lower case. */
 export function fold(text: string): string {
   const plain = IS_ASCII.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')
   return plain.toLowerCase()
@@ -51,7 +51,7 @@ export function formsOf(words: readonly string[]): (readonly string[])[] {
   return written.join(' ') === words.join(' ') ? forms : [words, ...forms]
 }
 
-/** What a query's words may mean, written together: as they are, and with saint as a sign. */
+/** A query's words written together: as they are, and with saint as a sign. */
 export function meaningsOf(words: readonly string[]): string[] {
   const meanings = [words.join('')]
   for (const spelling of SPELLINGS) {

@@ -55,7 +55,7 @@ export const NO_TURNS: Turns = { extremes: [], leftOut: 0 }
 interface BlockTurns {
   /** High and low waters in it and the first after it, alternating. */
   readonly extremes: Extreme[]
-  /** Times of turns in it that are none, epoch seconds. */
+  /** Times of false turns in it, epoch seconds. */
   readonly leftOut: number[]
 }
 

@@ -16,7 +16,7 @@ import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import { HOUR, timestampText } from '../sea/time.ts'
 import { UTC, type Zone } from '../sea/zones.ts'
 
-/** Of a buoy: ten years of days. */
+/** Buckets of a buoy: ten years of days. */
 const MOST_BUCKETS = 3660
 const MOST_OF_BUOYS = 100 * MOST_BUCKETS
 
@@ -56,7 +56,7 @@ export interface BucketsAsked {
   /** Both included, epoch seconds. */
   readonly start: number
   readonly end: number
-  /** Where the request cuts buckets, the ends that it names; others are infinite. */
+  /** Ends that the request names, which cut buckets; infinite without. */
   readonly cut: { readonly start: number; readonly end: number }
 }
 
@@ -68,7 +68,7 @@ export function bucketSpans(readings: Segments, spans: readonly Span[], asked: B
   const { bucket, zone, start, end } = asked
   const most = Math.ceil((end - start) / HOUR / RANGE_BUCKETS[bucket])
   if (most > MOST_BUCKETS || most * spans.length > MOST_OF_BUOYS) {
-    const allowed = `up to ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all, by a longer bucket, a shorter range or fewer buoys`
+    const allowed = `at most ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all: take longer buckets, a shorter range or fewer buoys`
     throw refused('bucket', `makes too many rows. Allowed: ${allowed}`, 'validation_failed')
   }
   if (spans.length === 0) return []
@@ -124,7 +124,7 @@ const LABEL_LENGTHS: { readonly [bucket in RangeBucket]: number } = {
   '1mo': 7,
 }
 
-/** What the zone's clock shows at the begin of a bucket, as its label, and whether the range cuts it. */
+/** Columns of a bucket's label, the zone's clock at its beginning, and whether the range cuts it. */
 function clockColumns({ bucket, cut }: BucketsAsked): Column[] {
   const isPartial = (row: number, { span: { stretches, stretch } }: BucketRun): boolean => {
     const last = lastStretch(stretches.local, stretch[row])

@@ -35,14 +35,14 @@ import { type Measure, MEASURES } from '../sea/columns.ts'
 import { DAY, HOUR, MINUTE, monthStart, timestampText } from '../sea/time.ts'
 import { type JsonRecord, type Maker, type MakeRequest, type RecordColumn, recordTable } from './maker.ts'
 
-/** What an answer says, and its rows in other formats. */
+/** An answer as JSON, and as rows of other formats. */
 interface Climate {
   readonly ordinal: number
   readonly name: string
   readonly data: JsonRecord
   readonly rows: readonly JsonRecord[]
   readonly columns: readonly RecordColumn[]
-  /** Of a list with pages: all its items, of which `rows` are those of the page. */
+  /** For a list with pages: the number of all items; `rows` has those of the page. */
   readonly paged?: { readonly count: number; readonly page: number; readonly perPage: number }
 }
 
@@ -139,7 +139,7 @@ const roundedOrNull = (value: number | null, decimals?: number): number | null =
 const timeOrNull = (epoch: number | undefined): string | null =>
   epoch === undefined ? null : timestampText(epoch)
 
-/** What all answers say of the samples. */
+/** Members about the samples, which all answers have. */
 function aboutSamples(metric: Metric, { time, length, measure, leftOut }: Samples): JsonRecord {
   return {
     metric,
@@ -156,7 +156,7 @@ const valueAndTime = (samples: Samples, at: number): JsonRecord => {
   return { value: valueAt(samples, at), time: timestampText(samples.time[at]) }
 }
 
-/** Kinds or units of columns by their names; a text without a word. */
+/** Columns of `NAME`, a number in `unit`, `NAME:KIND`, and `NAME:UNIT`, a number in another unit. */
 const columnsOf = (members: string, unit: string): RecordColumn[] =>
   members.split(' ').map((member) => {
     const [name, kind = 'number'] = member.split(':')
@@ -464,7 +464,7 @@ function stormsAnswer({
   }
 }
 
-/** In hundredths of a code; null for a quantile of no samples. */
+/** The threshold in hundredths of a code; null for a quantile of no samples. */
 function thresholdOf({ code, measure }: Samples, text: string): number | null {
   if (!text.startsWith('p')) return Math.round(Number(text) * measure.scale) * 100
   return distributionOf(code)?.quantiles([Number(text.slice(1))])[0] ?? null

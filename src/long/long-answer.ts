@@ -98,7 +98,7 @@ function tableAnswer(
   return { headers: link.slice(), ...enveloped(data, paging, second, isPinned ? snapshotId : '') }
 }
 
-/** The body of a document of EDR, or of what an operation has; empty without data. @throws ApiError */
+/** The body for EDR: a document, or an operation's data; empty without data. @throws ApiError */
 function edrAnswer(view: View, { base, path, given }: EdrAsked, { language, now }: LongRequest): Pieces {
   const { dataset } = view
   const route = edrRoute(path)

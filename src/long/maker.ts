@@ -35,7 +35,7 @@ export function dataOf({ operation, view, query, path, now, language }: MakeRequ
   return JSON.parse(writer.textOf(from, writer.at)) as JsonRecord
 }
 
-/** A nested member has a dot. */
+/** A column of a member. The name of a nested member has a dot. */
 export interface RecordColumn {
   readonly name: string
   readonly kind: 'number' | 'integer' | 'time' | 'text' | 'flag'
@@ -58,7 +58,7 @@ function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordCol
   })
 }
 
-/** Rows of few members, parsed. */
+/** A table of parsed rows with few members. */
 export function recordTable(
   rows: readonly JsonRecord[],
   declared: readonly RecordColumn[],

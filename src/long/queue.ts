@@ -24,9 +24,8 @@ const MOST_WAITING = 512
 /** Bytes that are made and not taken. */
 const MOST_UNTAKEN_BYTES = 64 * 1024 * 1024
 /**
- * An answer that begins may become whole within this share of the bytes that are left, and half of those that
- * are left to its client: so a few that nobody reads leave room for all others. It waits where that is less
- * than the least.
+ * An answer that begins may become whole within this share of the bytes that are left, and half of those left
+ * to its client: a few unread answers leave room for all others. It waits while that is less than the least.
  */
 const WHOLE_SHARE = 1 / 4
 const LEAST_WHOLE_BYTES = 256 * 1024
@@ -46,11 +45,11 @@ const EXPIRY_INTERVAL_MS = 500
 /** Room that the writer of the pieces begins with. */
 const WRITER_BYTES = 256 * 1024
 
-/** Posts what becomes of an answer, with buffers that are handed over. */
+/** Posts the outcome of an answer, with buffers that are handed over. */
 export type Post = (message: FromLong, transferred?: ArrayBuffer[]) => void
 
 export interface QueueOptions {
-  /** What may be said of a fault. */
+  /** The text of a fault that may be logged. */
   readonly faultText: (error: unknown) => string
   /** Runs work after messages that have come; the next turn of the event loop by default. */
   readonly soon?: (work: () => void) => void
@@ -83,11 +82,11 @@ export class Job {
   /** Bytes are being compressed; all pieces are made. */
   isCoding = false
   isMade = false
-  /** Bytes up to which it is made whole. */
+  /** Bytes up to which the answer is made whole. */
   mostWhole = 0
   /** The pieces of an answer that may become whole; null once its bytes are sent as they come. */
   pieces: Uint8Array<ArrayBuffer>[] | null = []
-  /** What goes into the coder, as long as it may be kept. */
+  /** Bytes before the coder, while the answer may be kept. */
   plain: Uint8Array[] = []
   plainBytes = 0
   /** Bytes made so far, and bytes that the client has taken. */
@@ -163,7 +162,7 @@ export class LongQueue {
     }
   }
 
-  /** Gives up what waits or takes too long. */
+  /** Gives up jobs that wait or take too long. */
   expire(): void {
     const now = this.#options.clock()
     for (const job of this.#waiting) {
@@ -187,7 +186,7 @@ export class LongQueue {
     return [...this.#working, ...this.#idle]
   }
 
-  /** What all answers that have begun use, or those of one client: all places, those of young ones, bytes. */
+  /** Places and bytes of all answers that have begun, or of one client's; `young`: places of young ones. */
   #used(client?: string): { begun: number; young: number; bytes: number } {
     const oldest = this.#options.clock() - OLD_MS
     const used = { begun: 0, young: 0, bytes: 0 }

@@ -93,7 +93,7 @@ function rowsOf(
   }
 }
 
-/** Rows without waves are no readings: the list of those keeps its type. */
+/** Rows without waves are no readings, so the list `readings` is empty. */
 const ALL_ROWS = { key: 'rows', none: '"readings":[],' }
 
 export function readingsTable({
@@ -132,7 +132,7 @@ export function readingsTable({
   return {
     ...table,
     columns: [...columns, ...beside],
-    // It writes the usual members of readings and no others.
+    // The bulk writer writes only the usual members of readings.
     ...(query.include === undefined &&
       query.bucket === undefined &&
       clock === null &&
@@ -190,7 +190,7 @@ interface Found extends Range {
   readonly missing: readonly number[]
 }
 
-/** Usual JSON has `buoy_id` in each row; what else tables have of a buoy, it has in `buoys`. */
+/** Rows of usual JSON have only `buoy_id` of their buoy; its list `buoys` has the rest. */
 function inJson(column: Column): Column {
   if (column.name !== 'buoy_id') return column
   const { added: _, ...always } = column

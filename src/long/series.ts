@@ -24,7 +24,7 @@ export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof 
     word(name, MOMENT_BYTES, (writer, point) => {
       const epoch = timeOf(point)
       writer.localTime(epoch, clock.offsetAt(epoch))
-      // The quotes of the time go.
+      // Drops the quotes.
       const start = writer.at - MOMENT_BYTES
       writer.bytes.copyWithin(start, start + 1, writer.at - 1)
       writer.at -= 2

@@ -18,14 +18,14 @@ export interface LongStart {
   signs: SharedArrayBuffer
   /** Oldest first. */
   snapshots: readonly IndexedSnapshot[]
-  /** Between any two snapshots, one way round. */
+  /** Between any two snapshots, in one direction. */
   changes: readonly Changes[]
 }
 
 export type ToLongThread =
   /** Holds one more snapshot, before any serving thread answers from it. */
   | { type: 'open'; snapshot: IndexedSnapshot; changes: readonly Changes[] }
-  /** Lets go of all others: no serving thread answers from them any more. */
+  /** Releases all others: no serving thread answers from them any more. */
   | { type: 'hold'; ids: readonly string[] }
   /** The end of a channel to a serving thread. */
   | { type: 'connect'; port: MessagePort }

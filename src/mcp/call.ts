@@ -33,7 +33,7 @@ export interface ApiAnswer {
 export interface Api {
   /** Its address, for messages. */
   readonly name: string
-  /** What the user has to do who has no key, a sentence. */
+  /** A sentence for users without a key: how to get one. */
   readonly keyAdvice: string
   /** @param target a path below the address, with a query @throws AdviceError, and the reason of an abort */
   ask(target: string, signal: AbortSignal): Promise<ApiAnswer>
@@ -134,7 +134,7 @@ export class ToolCall {
     return `${this.#api.name} answers (${status}), but not as groundswell does: this program needs another --url.`
   }
 
-  /** What to do after an answer that is not a success. */
+  /** Advice after an answer that is not a success. */
   #adviceOf(status: number, text: string): string {
     let body: Partial<ErrorAnswer & RateLimitAnswer> | null
     try {

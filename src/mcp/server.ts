@@ -130,14 +130,14 @@ export class ToolServers {
     return answer
   }
 
-  /** By the protocol of 2026-07-28. */
+  /** Answers by the protocol of 2026-07-28. */
   #answerNew(request: Request, api: Api, parsedBody: unknown): Promise<Response> {
     // Told to answer in JSON it writes a warning past the log. Our tools send nothing that begins a stream.
     const handler = createMcpHandler(() => this.open(api), { legacy: 'reject', maxSubscriptions: 0 })
     return handler.fetch(request, { parsedBody })
   }
 
-  /** By the protocols before. */
+  /** Answers by the earlier protocols. */
   async #answerOld(request: Request, api: Api, parsedBody: unknown): Promise<Response> {
     const server = this.open(api)
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -39,7 +39,7 @@ export type FromToolsThread = { type: 'fault'; message: string }
 
 /** Time between two signs of life. */
 const ALIVE_MS = 250
-/** Of a message: its tool may wait for its turn, and ask several times. */
+/** Longest time of a message: its tool may wait for its turn, and ask several times. */
 const LONGEST_MS = 60_000
 /** Seconds after which to ask again. */
 const RETRY_AFTER = '8'

@@ -82,7 +82,7 @@ const CREDITS = {
 }
 const COLUMNS = { ...TEXTS, description: 'names of the values of each row' }
 
-/** What an answer has, and what all have. @param rest members that it may have */
+/** Members of an answer with those of all answers. @param rest members that it may have */
 function answerOf(members: { [name: string]: Schema }, rest: { [name: string]: Schema } = {}): Schema {
   const common = {
     notes: { ...TEXTS, description: 'what was cut, aggregated, not measured or made up' },
@@ -205,7 +205,7 @@ const findBuoys = defined({
     }
     if (buoys.length > limit) notes.push(`Cut: there are more than these ${limit}.`)
     if (buoys.length > 0) notes.push('latest_readings has the credit to pass on with readings.')
-    else if (text !== undefined) notes.push('None has this name: try another spelling, or a point.')
+    else if (text !== undefined) notes.push('No buoy has this name: try another spelling, or a point.')
     else {
       const fewer = measures.length === 0 ? '' : ', or fewer measures'
       notes.push(`No active buoy within ${reach} km: try a greater within_km${fewer}.`)
@@ -326,8 +326,8 @@ const history = defined({
         ? 'Each row is a reading.'
         : `Aggregated by ${step}, which begins at time (UTC): each value is the ${aggregation}, of directions the circular mean.`,
     ]
-    if (count === 0) notes.push(`No readings then: its newest is of ${about.buoy.last_reading_time}.`)
-    else if (missing.length > 0) notes.push(`Not measured then: ${missing.join(', ')}.`)
+    if (count === 0) notes.push(`No readings in this time: the newest is of ${about.buoy.last_reading_time}.`)
+    else if (missing.length > 0) notes.push(`Not measured in this time: ${missing.join(', ')}.`)
     if (all.length > MOST_ROWS || start > first)
       notes.push(`Cut: the newest ${MOST_ROWS} rows; ask for less, or for a longer step.`)
     return { ...about, columns: ['time', ...columns.map((i) => FIELDS[i]), 'readings'], rows, notes }
@@ -513,7 +513,7 @@ const climate = defined({
     const notes = ['Heights are significant heights in m, times UTC.']
     if (asked === 'records') {
       const { ever, months, last } = await call.data<ClimateRecordsAnswer>(`${below}/records`, years)
-      notes.push('What is doubtful stands alone. last is the last reading, ranked among all of its month.')
+      notes.push('A doubtful value has no similar one within three hours. last is the last reading, ranked in its month.')
       return { ...about, records: { ever, months, last }, notes }
     }
     if (asked === 'storms') {

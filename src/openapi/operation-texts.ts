@@ -48,7 +48,7 @@ export interface Refused {
   status: 400 | 401 | 404 | 410 | 422 | 429
   word: string
   request: string
-  /** What the request carries instead of a good key. */
+  /** The request carries this instead of a valid key. */
   key?: 'none' | 'wrong' | 'used-up'
 }
 

@@ -254,7 +254,7 @@ export const pascal = (words: string): string =>
 interface Failure {
   readonly description: string
   readonly headers?: Schema
-  /** Of the body. */
+  /** Name of the body's schema. */
   readonly schema?: string
 }
 

@@ -92,7 +92,7 @@ const gevParameters = {
   scale: value('Scale'),
   shape: { type: 'number', description: 'Shape ξ of Coles: positive for a heavy tail.' },
 }
-/** What all answers about the climate of a buoy have. */
+/** Members of all answers about the climate of a buoy. */
 const climateMembers = {
   buoy: ref('IdentifiedBuoySummary'),
   metric: text('The requested metric.'),
@@ -275,7 +275,7 @@ const monthAndDay = (description: string): Schema =>
 /** Only requests that name a snapshot get this error, so it has a schema of its own. */
 const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
 
-/** Of EDR alone, which describes itself. */
+/** An error of EDR alone, which describes itself. */
 const OTHER_DOORS_ERROR = 'too_large' satisfies ErrorCode
 
 const ANSWERED = time('Time of the answer')
@@ -308,7 +308,7 @@ const share = (description: string): Schema => ({
 const spread = (description: string): Schema =>
   orNull(measure('degrees', `${description}, (180/π)√(2(1−r1))`, { minimum: 0, maximum: 81.03 }))
 
-/** What describes the whole of a spectrum, by its moments from 0.0325 Hz on. */
+/** Parameters of a whole spectrum, by its moments from 0.0325 Hz on. */
 const spectrumOfBuoy = {
   time: time('When the spectrum was measured'),
   reading_time: orNull(time('The nearest reading within 30 minutes')),

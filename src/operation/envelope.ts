@@ -1,6 +1,6 @@
 /**
- * What surrounds the data of every answer, `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`, and
- * what it says of its time, made once a second: the tail that shows it, and how long it may be kept.
+ * The envelope of every answer, `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`. Its tail with the
+ * time, and how long an answer may be kept, are made once a second.
  */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -49,7 +49,7 @@ export function endAnswer(writer: JsonWriter, begun: Paging | void, second: numb
   writer.literal(ENVELOPE_END)
 }
 
-/** A whole answer around the pieces of its `data`, which begin its `meta` where there is a paging. */
+/** A whole answer around the pieces of its `data`. With a `paging` the pieces begin `meta`, too. */
 export function enveloped(data: Pieces, paging: Paging | undefined, second: number, pin: string): Pieces {
   let hasBegun = false
   return {

@@ -1,6 +1,6 @@
 /**
- * What several operations filter by: box, distance, network, country and newest reading; `include`, and
- * buckets.
+ * Parameters of several operations: filters by box, distance, network, country and newest reading; `include`;
+ * buckets; pages.
  */
 import type { Dataset } from '../dataset/dataset.ts'
 import { EMPTY_GROUP, type Group, holds, sourceKey } from '../index/groups.ts'
@@ -36,7 +36,7 @@ export const latestFilters = {
   }),
 }
 
-/** Follows the bits of the measures. */
+/** The bit after those of the measures. */
 const HAS_SPECTRUM = 1 << MEASURE_NAMES.length
 
 interface LatestQuery {
@@ -44,13 +44,13 @@ interface LatestQuery {
   readonly max_age: number | undefined
 }
 
-/** What the words of `include` add to readings. */
+/** Description of `include` for readings. */
 export const INCLUDED =
   'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`; with `weather` `air_temperature`, `dew_point`, `pressure`, `humidity` and `visibility`.'
 
 export const include = wordSet({ values: EXTRA_GROUPS, description: INCLUDED })
 
-/** What answers with last readings of buoys may add to them. */
+/** `include` for the last readings of buoys. */
 export const includeOfBuoys = wordSet({
   values: BUOY_GROUPS,
   description:
@@ -78,7 +78,7 @@ const LOCAL_DAYS =
 export const timezone = zoneName({ description: LOCAL_DAYS })
 export const timezoneOfBuoy = zoneOrAuto({ description: `${LOCAL_DAYS} \`auto\` is the buoy's own.` })
 
-/** Which buoys `has` and `max_age` take; null where they take all. */
+/** The filter by `has` and `max_age`; null if it takes all buoys. */
 export function latestFilter(
   { latest, asOf, readings, spectra }: Dataset,
   { has, max_age: maxAge }: LatestQuery,
@@ -189,7 +189,7 @@ function groupOfSource({ groups, catalog: { sources } }: Dataset, source: string
   throw refused('source', `names no network of this server. Allowed: ${allowed}`)
 }
 
-/** What two ascending lists share. */
+/** Members of both of two ascending lists. */
 function intersect(a: Uint32Array, b: Uint32Array): number[] {
   const shared: number[] = []
   for (let i = 0, j = 0; i < a.length && j < b.length;) {

@@ -1,7 +1,7 @@
 /**
- * `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. They
+ * `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. Links
  * are queries alone, relative to the address of the request: behind a proxy that takes a prefix off, only the
- * client knows its path.
+ * client knows the path.
  */
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'

@@ -26,11 +26,11 @@ export interface LongRequest {
   readonly now: number
   readonly encoding: Encoding | null
   readonly isHead: boolean
-  /** Who has the share: `key` and its slot, or an address without one. */
+  /** Owner of the share: `key` and its slot; without a key the address. */
   readonly client: string
 }
 
-/** `number`: that of the answer, on its port. */
+/** `number`: the answer's, on its port. */
 export type ToLong =
   | { type: 'make'; number: number; request: LongRequest }
   /** The client has taken this many more bytes. */
@@ -47,7 +47,7 @@ export type FromLong =
       /** The body. */
       pieces: readonly Uint8Array[]
       encoding: Encoding | null
-      /** The body without its coding, if that is short enough to be kept. */
+      /** The body without its coding, if it is short enough to be kept. */
       plain: Uint8Array | null
     }
   /** A body of unknown length; its bytes follow. */

@@ -32,7 +32,7 @@ export const YEAR_RANGE = { minimum: 1900, maximum: 2105 }
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 const USUAL_METRICS = METRIC_NAMES.filter((name) => COMMON_NAMES.some((usual) => usual === METRICS[name]))
 
-/** What buoys of a network have by its kind; others of them may have more. */
+/** Metrics offered for every buoy of a kind of network. A buoy may measure more. */
 const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
   national: USUAL_METRICS,
   coastal: WAVE_METRICS,

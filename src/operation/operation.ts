@@ -24,9 +24,7 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/**
- * The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers.
- */
+/** `data`, and members of `meta` other than the time, from the thread that makes long answers. */
 export interface LongJson extends Pieces {
   readonly paging?: Paging
 }
@@ -48,9 +46,9 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly refusal: 'bad_request' | 'validation_failed'
   readonly errors: readonly ErrorCode[]
   /**
-   * Set where the answer is about the sea of this moment: times relative to now then count from the clock's
-   * minute. The epoch second until which the answer and its validators hold; 0 where the request names its
-   * time. @throws ApiError
+   * Set if the answer is about the sea of this moment: relative times then count from the clock's minute.
+   * Returns the epoch second until which the answer and its validators hold; 0 if the request names its time.
+   * @throws ApiError
    */
   readonly holdsUntil?: Until<P> | undefined
   /** A parameter that names another snapshot, which has to be held, too. */
@@ -60,8 +58,8 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The other formats of the answer, which the thread of long answers makes (`long/makers.ts`). */
   readonly tables?: Offered | undefined
   /**
-   * Writes the value of `data`, or returns 'long' where that thread has to make the usual JSON, too; missing
-   * where it always has to. An answer with more in its `meta` goes on with `META` and its members, each
+   * Writes the value of `data`. Returns 'long' if that thread has to make the usual JSON, too; without
+   * `answer` it always does. An answer with more members in `meta` then writes `META` and the members, each
    * followed by a comma, and returns its paging. The writer has `PRELUDE_BYTES` of room. `path` holds decoded
    * arguments, `now` is epoch seconds, `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
@@ -76,7 +74,7 @@ export interface Operation<P extends Parameters = Parameters> {
   ): Paging | 'long' | void
 }
 
-/** What admits, routes and documents a request: all of an operation but its answer. */
+/** An operation without its answer: what admits, routes and documents a request. */
 export type Declared<P extends Parameters = Parameters> = Omit<Operation<P>, 'answer'>
 
 /** An operation that is answered with a stream of events (Server-Sent Events). */
@@ -102,8 +100,8 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
 }
 
 /**
- * What `now` in a query means, epoch seconds: the snapshot's time for readings, so that an answer can be
- * kept and repeated, and the clock's minute where the sea of this moment is.
+ * The meaning of `now` in a query, epoch seconds: the snapshot's time for readings, so that an answer can be
+ * kept and repeated; the clock's minute for the sea of this moment.
  */
 export function nowOf(
   { holdsUntil }: Pick<Operation, 'holdsUntil'>,

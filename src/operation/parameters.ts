@@ -12,7 +12,7 @@ export const MALFORMED = Symbol('malformed')
 export type Malformed = typeof MALFORMED
 
 export interface Parameter<T> {
-  /** Words that end an error message: "an integer from 1 to 50". */
+  /** End of an error message: "an integer from 1 to 50". */
   readonly allowed: string
   readonly description: string
   /** JSON schema of the typed value. */
@@ -26,7 +26,7 @@ export interface Parameter<T> {
   readonly aliases: readonly string[]
   /** The parameter without which this one says nothing. */
   readonly goesWith: string | undefined
-  /** `now`: what times that move are relative to, epoch seconds. */
+  /** `now`: epoch seconds that relative times count from. */
   parse(text: string, now: number): T | Malformed
 }
 
@@ -171,7 +171,7 @@ export function choice<const W extends string, const P extends Presence<NoInfer<
   })
 }
 
-/** Seconds of what a number counts; without a letter it counts seconds. */
+/** Seconds of a unit by its letter; a number without a letter counts seconds. */
 const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINUTE, h: HOUR, d: DAY }
 
 /** `now`, `now-24h`, `now+3d`; a plus that is not encoded arrives as a blank. */
@@ -363,10 +363,10 @@ export function textList(options: Common & { readonly most: number; readonly all
   })
 }
 
-/** Each word has room several times. */
+/** Characters: room for each word several times. */
 const MAX_WORDS_TEXT = 400
 
-/** A bit for each word, the first one's the lowest. The handler refuses sets without `needed`. */
+/** A set of words as bits, the lowest for the first word. The handler refuses sets without `needed`. */
 export function wordSet(options: Common & { readonly values: readonly string[]; readonly needed?: string }) {
   const { values, needed } = options
   const any = `(${values.join('|')})`

@@ -23,7 +23,7 @@ interface Wish {
   readonly weight: number
 }
 
-/** In lower case. Null if a name does not match `syntax`, or a weight or parameters are not valid. */
+/** Names in lower case. Null if a name does not match `syntax`, or a weight or parameters are not valid. */
 function wishesOf(header: string, syntax: RegExp, mayHaveMore = false): Wish[] | null {
   if (header.length > LONGEST_HEADER) return null
   const wishes: Wish[] = []
@@ -46,7 +46,7 @@ export function preferredEncoding(acceptEncoding: string, offered: readonly Enco
   const weights = new Map(wishes.map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
   const others = weights.get('*') ?? 0
   let best: Encoding | null = null
-  // Identity is always acceptable unless it is refused, and then only as good as nothing at all.
+  // Any coding with a weight beats an identity that the header does not name.
   let bestWeight = weights.get('identity') ?? 0
   for (const encoding of offered) {
     const weight = weights.get(encoding) ?? others
@@ -68,7 +68,7 @@ const MEDIA_TYPES: { readonly [range: string]: Format } = {
   'application/vnd.apache.parquet': 'parquet',
 }
 
-/** The first of equal weights wins. A wildcard alone, unknown and malformed values mean JSON. */
+/** The first of equal weights wins. A lone wildcard, unknown and malformed values mean JSON. */
 export function preferredFormat(accept: string, offered: readonly Format[]): Format {
   let best: Format = 'json'
   let bestWeight = 0
@@ -82,8 +82,8 @@ export function preferredFormat(accept: string, offered: readonly Format[]): For
 }
 
 /**
- * By the lookup of RFC 4647: `en-GB` stands for its language, `q=0` on a language excludes it, `*` is every
- * language not named; of equal weights the first named wins. Everything else gets the first supported.
+ * The language by lookup (RFC 4647): `en-GB` stands for its language, `q=0` excludes a language, `*` is every
+ * language not named; of equal weights the first wins. Any other header gets the first supported.
  */
 export function preferredLanguage<L extends string>(header: string, supported: readonly L[]): L {
   const wishes = wishesOf(header, LANGUAGE_RANGE) ?? []

@@ -27,7 +27,10 @@ export function schemaOf(parameters: Parameters): object {
   }
 }
 
-/** What clients write for our parameters; a required one that is missing was probably meant. */
+/**
+ * Other names that clients write for our parameters: the key is probably meant where it is required and
+ * missing.
+ */
 const MISTAKEN_FOR: { readonly [name: string]: readonly string[] } = {
   lat: ['latitude'],
   lng: ['lon', 'long', 'longitude'],
@@ -83,9 +86,9 @@ export class QueryReader<P extends Parameters> {
   }
 
   /**
-   * Takes `texts`, from `textsOf`, into `tag` where they are not default.
-   * @param now what times that move are relative to: `nowOf` of the operation
-   * @param names of all parameters of the request: one may be meant as one that is missing
+   * Reads `texts` (from `textsOf`); those that are not default go into `tag`.
+   * @param now what relative times count from: `nowOf` of the operation
+   * @param names of all parameters of the request: one may be another name of a missing one
    * @throws ApiError with the parameter and what is allowed
    */
   read(texts: Texts, tag: EtagHash, now: number, names: readonly string[] = []): QueryOf<P> {
@@ -175,7 +178,7 @@ function canonicalText(value: unknown): string {
 /** Parameters that choose the form of an answer, which every operation understands. */
 const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'bom', 'include'])
 
-/** Parameters of operations with which some write their usual JSON from a table. */
+/** With these parameters some operations write their usual JSON from a table. */
 const OF_TABLES = new Set(['include', 'bucket', 'timezone'])
 
 export const UNKNOWN = -1
@@ -252,7 +255,7 @@ export class EtagHash {
     return this
   }
 
-  /** A value's type has to be clear from what went before. */
+  /** The members before a value have to make its type clear. */
   add(value: unknown): this {
     if (typeof value === 'string') return this.#text(value)
     if (typeof value !== 'object' || value === null) return this.#number(Number(value))

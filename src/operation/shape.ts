@@ -5,9 +5,9 @@ import type { RawQuery } from './query.ts'
 /** Formats that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
-/** What operations offer. Parquet is written by column, on a thread that serves nothing. */
+/** Formats that operations offer. Parquet is written by column, on a thread that serves nothing. */
 export type OfferedFormat = RowFormat | 'parquet'
-/** CoverageJSON, and documents that describe it, are of EDR alone (`edr/`). */
+/** Only EDR has CoverageJSON, and documents that describe it (`edr/`). */
 export type Format = OfferedFormat | 'covjson' | 'document' | 'openapi' | 'text'
 
 export const CONTENT_TYPES: { readonly [format in Format]: string } = {
@@ -26,7 +26,7 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
 export interface EdrAsked {
   /** Absolute address of `/edr`. */
   readonly base: string
-  /** Behind it. */
+  /** The path below it. */
   readonly path: string
   /** Texts of parameters; null where one cannot be read. */
   readonly given: { readonly [name: string]: string | null }
@@ -37,7 +37,7 @@ export interface Shape {
   /** Names of columns or of the objects that nest them, in the order of the query; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
-  /** Where CSV has the units of columns: nowhere, in a second line, or after the names. */
+  /** Units of columns in CSV: none, in a second line, or after the names. */
   readonly units: '0' | '1' | 'name'
   /** Whether CSV begins with a byte order mark, by which spreadsheets know UTF-8. */
   readonly hasMark: boolean
@@ -96,7 +96,7 @@ export function shapeOf(
     const others = offered.formats.filter((other) => other !== 'json')
     throw refused('fields', `does not fit this answer as JSON. Allowed: with format=${others.join(' or ')}`)
   }
-  // What `include` adds, buckets and local times are written from the table.
+  // Members that `include` adds, buckets and local times are written from the table.
   const isTable = offered.isList && isOfTable
   if (format === 'json' && fields === null && !byColumns && !isTable) return null
   return { format, fields, byColumns, units, hasMark, isExplicit: asked !== null }

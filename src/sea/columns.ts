@@ -74,7 +74,7 @@ export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES, ...WEATHER_NAMES]
 export type MeasureName = (typeof MEASURE_NAMES)[number]
 
 /**
- * What rows may have, by whether they have swell and weather: one list for each, so that lists can be
+ * Measures of rows, by whether they have swell and weather: always the same list, so that lists can be
  * compared.
  */
 const ROW_NAMES: readonly (readonly MeasureName[])[] = [

@@ -52,8 +52,8 @@ interface PassNumber {
 const utc = (text: string): number => Date.parse(`${text}Z`) / 1000
 
 /**
- * By index, the order of the answer. SARAL's orbit sinks, so it has a reference a year; the numbers of
- * Jason-3's last orbit are not settled, so a phase of 0 passes ends them.
+ * Missions by index, the order of the answer. SARAL's orbit sinks, so it has a reference a year; the numbers
+ * of Jason-3's last orbit are not settled, so a phase of 0 passes ends them.
  */
 export const MISSIONS: readonly Mission[] = missions.map(({ phases, ...mission }) => ({
   ...mission,
@@ -64,7 +64,7 @@ export const MISSIONS: readonly Mission[] = missions.map(({ phases, ...mission }
 export const MAX_CYCLE = 99_999
 export const MAX_PASS_NUMBER = 65_535
 
-/** Of a few missions any is found as soon as by a map. */
+/** With few missions a search is as fast as a map. */
 export function missionOfSlug(slug: string): Mission | undefined {
   return MISSIONS.find((mission) => mission.slug === slug)
 }
@@ -73,7 +73,7 @@ export function missionOfIndex(index: number): Mission | undefined {
   return MISSIONS.find((mission) => mission.index === index)
 }
 
-/** By a file's name or its attribute `platform`: `s3a`, `Sentinel-3A`, `SARAL/AltiKa`. */
+/** Finds a mission by a file's name or its attribute `platform`: `s3a`, `Sentinel-3A`, `SARAL/AltiKa`. */
 export function missionOfFileCode(code: string): Mission | undefined {
   const plain = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   return MISSIONS.find(({ fileCodes }) => fileCodes.includes(plain))

@@ -8,7 +8,7 @@ export type Network = 'national' | 'coastal' | 'satellite'
 export interface SourceInfo {
   /** Network's name, which names a buoy for good with an identifier; `source` on the wire without a label. */
   name: string
-  /** What clients see in place of `name`. */
+  /** Name that clients see in place of `name`. */
   label?: string
   /** Further names for the filter `source`. */
   aliases?: readonly string[]
@@ -42,7 +42,7 @@ export interface PassRecord {
   /** Slug of one of `MISSIONS`. */
   mission: string
   cycle: number
-  /** From 1 within the cycle; odd passes ascend. */
+  /** Counts from 1 within the cycle; odd passes ascend. */
   number: number
   /** First and last point of the track, epoch seconds. */
   startedAt: number

@@ -140,7 +140,7 @@ export function motionBetween(constituents: readonly Constituent[], from: number
     from,
     argument: start.argument,
     speed: start.speed.map((speed, i) => {
-      // What the even turning leaves is the node's part, far below half a turn.
+      // The rest after the even turning is the node's part, far below half a turn.
       const rest = (end.argument[i] - start.argument[i] - speed * span) / (2 * Math.PI)
       return speed + ((rest - Math.round(rest)) * 2 * Math.PI) / span
     }),

@@ -164,7 +164,7 @@ export const LOOSE_TIME =
 export interface IsoTime {
   /** Seconds from 1970 of the date and the clock as they are written, without the fraction. */
   local: number
-  /** From 0 to below 1. */
+  /** Fraction of a second, from 0 to below 1. */
   fraction: number
   /** Seconds ahead of UTC; null where the text does not say. */
   offset: number | null

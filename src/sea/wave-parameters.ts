@@ -9,7 +9,7 @@ import type { Spectrum } from './spectra.ts'
  * band.
  */
 const SUMS_FROM_HZ = 0.0325
-/** Of bands that end there by a few last bits. */
+/** Room for bands that end there but for a few last bits. */
 const TOLERANCE_HZ = 1e-9
 
 /** kg/m³ and m/s². */

@@ -131,7 +131,10 @@ export class Zone {
 
 const kept = new Map<string, Zone>()
 
-/** By a canonical name or an alias, in any case; null for anything else, also for offsets like `+02:00`. */
+/**
+ * The zone of a canonical name or an alias, in any case; null for anything else, also for offsets like
+ * `+02:00`.
+ */
 export function zone(name: string): Zone | null {
   const known = kept.get(name)
   if (known !== undefined) return known

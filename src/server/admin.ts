@@ -132,8 +132,7 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
       answerMade(response, options, path, () => answer(response, 200, options.status()))
       break
     case 'GET /metrics':
-      // A text fits into what the kernel holds for a connection: a client that does not read is done with
-      // here.
+      // The kernel takes a text whole, so a client that does not read needs nothing further.
       answerMade(response, options, path, () => {
         const text = options.metrics()
         response.writeHead(200, { 'Content-Type': EXPOSITION_TYPE, ...NO_STORE, Connection: 'close' })
@@ -155,7 +154,7 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
   }
 }
 
-/** A look at a server must not end it: a fault is a 500, and in the log. */
+/** A fault of the status or the metrics must not end the server: it is a 500, and logged. */
 function answerMade(
   response: ServerResponse,
   { onFault }: AdminOptions,

@@ -19,7 +19,7 @@ export interface ScheduleOptions {
   lastBuilt: number | null
   /** When the configuration was changed, epoch seconds; null for none. A change begins a build at once. */
   changedAt?: () => number | null
-  /** Nobody waits for the next build of a demo: its time is not logged. */
+  /** Nobody waits for a demo's next build, so its time is not logged. */
   isDemo?: boolean
   /** The build before the schedule, and why it failed; null for none. */
   first?: { readonly failure: string | null } | null

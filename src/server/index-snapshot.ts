@@ -38,15 +38,15 @@ export function* indexSnapshot(
   }
 }
 
-/** A thread that kept parts of rows would keep their memory, also where nobody serves them. */
+/** Kept parts of rows would keep their memory, even if nobody serves them. */
 function withoutRows(parts: OpenedParts): OpenedParts {
   const rows = new Set(['readings', 'weather', 'aggregates', 'spectra'])
   return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))
 }
 
 /**
- * The indexes over a snapshot's `parts`; what is the same in `before` is taken from there. `activeWithin` is
- * in seconds. @throws SnapshotError when a part is missing
+ * The indexes over a snapshot's `parts`; equal ones are taken from `before`. `activeWithin` is in seconds.
+ * @throws SnapshotError when a part is missing
  */
 function* indexesOf(
   snapshot: LoadedSnapshot,

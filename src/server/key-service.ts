@@ -28,7 +28,7 @@ export interface KeyFigures {
 export interface KeyService {
   entries(): Iterable<KeyEntry>
   figures(): KeyFigures
-  /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
+  /** Resolves when the keys are known. Before, a server must answer nobody. */
   readonly known: Promise<void>
   ring(): SharedArrayBuffer
   /** Calls `listener` with the current ring, and again with each later one. */

@@ -21,7 +21,7 @@ export interface LoadStart {
   dir: string
   /** Seconds before a snapshot's time: the window of active buoys. */
   activeWithin: number
-  /** What serving threads have counted; null where nobody serves. */
+  /** Request counts of the workers; null where nobody serves. */
   counters: SharedArrayBuffer | null
 }
 

@@ -23,7 +23,7 @@ export interface LoaderOptions {
   dir: string
   /** Seconds before a snapshot's time: the window of active buoys. */
   activeWithin?: number
-  /** In place of the usual limit. */
+  /** Replaces the usual limit. */
   limitMs?: (bytes: number) => number
   heapMiB?: number
   /** Request counts of the workers: loading pauses while they rise. Null where nobody serves. */

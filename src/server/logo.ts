@@ -9,7 +9,7 @@ const MOST_KIB = 256
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 /** An image by `<img>` runs no script; whoever opens its address alone gets the same. */
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-/** Elements that run or bring in something, and those that change attributes to it later. */
+/** Elements that run or load something, and animations that change attributes. */
 const REFUSED_ELEMENTS = new Set(['script', 'foreignobject', 'iframe', 'handler', 'listener'])
 const ADDRESS = /^(?:href|xlink:href|src)$/i
 /** A part of the picture itself, or bytes within it. */
@@ -55,14 +55,14 @@ function checkSvg(bytes: Buffer): void {
   if (found !== null) throw refused(found)
 }
 
-/** What an SVG has that it may not have; null where there is nothing. */
+/** The fault of an SVG; null without one. */
 function faultOf(text: string): string | null {
   let fault: string | null = null
   const say = (found: string): void => void (fault ??= found)
   const parser = new SaxesParser()
   let isFirst = true
   let style: string | null = null
-  parser.on('error', () => say('it is no well-formed XML'))
+  parser.on('error', () => say('it is not well-formed XML'))
   // Entities stand for anything.
   parser.on('doctype', () => say('it has a document type'))
   parser.on('processinginstruction', () => say('it has a processing instruction'))
@@ -76,7 +76,7 @@ function faultOf(text: string): string | null {
       const isHandler = /^on/i.test(attribute.slice(attribute.indexOf(':') + 1))
       if (isHandler) say('it has an event handler')
       if (ADDRESS.test(attribute) && !INSIDE.test(value)) say('it has an outside reference')
-      // What an animation sets an address to.
+      // An animation that sets an address.
       if (/^attributeName$/i.test(attribute) && /^(?:on|(?:xlink:)?href)/i.test(value.trim()))
         say('it changes an address')
       if (refersOutside(value)) say('it has an outside reference')
@@ -95,7 +95,7 @@ function faultOf(text: string): string | null {
   try {
     parser.write(text).close()
   } catch {
-    say('it is no well-formed XML')
+    say('it is not well-formed XML')
   }
   return isFirst ? (fault ?? 'it is no SVG') : fault
 }

@@ -87,7 +87,7 @@ export function reportOf(dir: string): () => ReportDocument | null {
       const report = newestReport(dir)
       known = { ...report, sources: report.sources.slice(0, MOST_SHOWN) }
     } catch {
-      // Also a folder that cannot be looked at; it is read again when it comes back.
+      // Also for a folder that cannot be read, which is read again when it comes back.
       mark = -1
       known = null
     }
@@ -116,7 +116,7 @@ export function exposition(metrics: readonly Metric[], figures: Figures): string
     if (samples.length === 0) continue
     const { name, type, help } = metric
     lines.push(`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`)
-    // Prometheus would refuse everything for names that are the same once they are cut.
+    // Prometheus would refuse everything for two names that are equal once cut.
     const seen = new Set<string>()
     for (const sample of samples) {
       const labels = labelText(metric.labels, sample.labels)

@@ -14,7 +14,7 @@ export interface Buoy {
   readonly id: number
   readonly slug: string
   readonly name: string
-  /** Name of the network that it is of. */
+  /** Name of its network. */
   readonly source: string
   /** The buoy's identifier in that network. */
   readonly sourceIdentifier: string

@@ -43,7 +43,7 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
-  /** Called with each manifest that is another one than the served. */
+  /** Called with each manifest other than the served one. */
   onSeen?: (manifest: Manifest) => void
   clock: () => number
   log: LogLine
@@ -75,7 +75,7 @@ export class Reloader {
   readonly #options: ReloaderOptions
   /** Oldest first; the last is the current one. */
   #held: readonly IndexedSnapshot[] = []
-  /** Between any two held snapshots, one way round. */
+  /** Between any two held snapshots, in one direction. */
   #changes: readonly Changes[] = []
   /** Whether the log has said that memory is too small. */
   #isShort = false
@@ -280,7 +280,7 @@ export class Reloader {
     }
   }
 
-  /** Changes that are known are not looked for again. */
+  /** Known changes are kept. */
   async #compare(held: readonly IndexedSnapshot[]): Promise<readonly Changes[]> {
     const ids = new Set(held.map(({ id }) => id))
     const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))

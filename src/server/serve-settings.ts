@@ -39,7 +39,7 @@ const MOST_ACTIVE_DAYS = 36_500
 const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
-/** What the head of a phone has room for, twice. */
+/** Twice what fits into a page's header on a phone. */
 const MOST_TITLE_CHARACTERS = 60
 
 /** A site as browsers name it, which a policy can have. @throws Error saying what is allowed */

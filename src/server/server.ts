@@ -245,7 +245,7 @@ export class RunningServer {
           log(`${snapshots} holds no snapshot; answering 503 until one is published there`, 'warning')
         }
       }
-      // 4. It is known which keys there are: a bucket may have to answer first.
+      // 4. The keys are known: a bucket may have to answer first.
       await orStopped(this.#keys.known, signal)
       signal?.throwIfAborted()
       this.#hasKeys = true

@@ -12,7 +12,7 @@ import type { LogLine } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'
 import { CHECK_INTERVAL_MS, StallDetector, type ToWorker } from './worker-thread.ts'
 
-/** Many times what answers need, which are held outside of it. */
+/** Many times the need: answers are held outside of the heap. */
 const HEAP_MIB = 256
 const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB } }
 /** Pause before a thread is replaced: the next one may die at once, too. */
@@ -63,7 +63,7 @@ abstract class SideThread {
   /** Gives a serving thread a channel to this one. */
   connect(worker: Worker): void {
     const { thread } = this
-    // The one that takes its place connects to all.
+    // The next thread connects to all workers.
     if (thread === null) return
     const { port1, port2 } = new MessageChannel()
     worker.postMessage({ type: this.#kind, port: port1 } satisfies ToWorker, [port1])
@@ -165,7 +165,7 @@ export class LongThread extends SideThread {
   }
 
   protected ended(): void {
-    // The next one opens all that is held at its start.
+    // The next thread opens all held snapshots at its start.
     this.#onOpened?.resolve()
     this.#onOpened = null
   }

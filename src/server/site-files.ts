@@ -40,7 +40,7 @@ export async function waitForPages(hasEnded: () => boolean): Promise<void> {
   }
 }
 
-/** What the pages depend on. */
+/** Settings that the pages depend on. */
 type SiteConfig = Pick<
   ServeConfig,
   | 'base-path'
@@ -104,7 +104,7 @@ const BEING_MADE: readonly StaticFile[] = ['/', EMBED_PATH, '/docs', '/docs/'].m
   contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
 }))
 
-/** What `image_url` of a mission leads to: its name under a satellite with a beam that meets the waves. */
+/** The picture at `image_url` of a mission: its name under a satellite with a beam that meets the waves. */
 function pictureOf({ slug, name }: Mission): StaticFile {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 200" role="img" aria-label="${name}">
 <rect width="320" height="200" fill="#0b2239"/>

@@ -73,7 +73,7 @@ export interface PageValues {
   accent: string
 }
 
-/** Where the style is, and the origins of it and of what it names. */
+/** The style's address, and the origins of it and of all that it names. */
 export interface MapStyle {
   /** An `https://` address or a path from the root. */
   readonly address: string
@@ -155,7 +155,7 @@ const CACHE_CONTROL: { readonly [cache in StaticFile['cache']]: string } = {
   revalidate: 'no-cache',
 }
 
-/** What a 304 repeats of the 200 (RFC 9110, 15.4.5), but for the ETag. */
+/** Headers that a 304 repeats of the 200 (RFC 9110, 15.4.5), but for the ETag. */
 function cachingOf({ cache }: StaticFile): string {
   return `${KEPT}\r\nCache-Control: ${CACHE_CONTROL[cache]}\r\nVary: Accept-Encoding\r\nAccess-Control-Allow-Origin: *`
 }

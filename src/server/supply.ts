@@ -22,8 +22,8 @@ export interface Supply {
   /** Seconds between scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   readonly refreshEvery: number
   /**
-   * What has to end before the first look: a build, or a moment for the first transfer. From then on
-   * `onShown` gets each manifest that is still to be transferred. May reject.
+   * Ends before the first look: a build, or a moment for the first transfer. Then `onShown` gets each
+   * manifest that is still to be transferred. May reject.
    */
   first(onShown: (manifest: Manifest) => void): Promise<void>
   /** The snapshot to serve; null where there is none. @throws SnapshotError, or a fault of the folder */
@@ -51,7 +51,7 @@ export interface SupplyStatus {
 export const accepts = ({ demo }: Supply, manifest: { readonly demo?: boolean }): boolean =>
   demo !== 'refused' || manifest.demo !== true
 
-/** Whatever is published in a folder, by whomever. */
+/** The snapshots that anybody publishes in a folder. */
 export function folderSupply(dir: string): Supply & Required<Pick<Supply, 'follow'>> {
   return {
     waits: false,

@@ -1,6 +1,6 @@
 /**
- * What each worker reports of itself, one row a worker in shared memory. Gauges begin at 0 with each worker;
- * counts go on where a replaced one left them.
+ * Figures that workers report of themselves, one row a worker in shared memory. Gauges begin at 0 with each
+ * worker; counts go on where a replaced one left them.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'

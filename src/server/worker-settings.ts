@@ -1,4 +1,4 @@
-/** What all workers of a server begin with: shared memory and settings. */
+/** The start of all workers of a server: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AddressCounters } from '../access/address-counters.ts'
@@ -27,7 +27,7 @@ export interface Surroundings {
   logFormat?: Format
   /** Writes lines of the access log, and calls back when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
-  /** Without it, whatever is published in the folder. */
+  /** Default: the snapshots published in the folder. */
   supply?: Supply
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
@@ -80,8 +80,8 @@ export function commonStart(
 }
 
 /**
- * What `auto` is. A demo is open: its data are not a secret. A loopback address is open for whoever sits at
- * the machine, but not for what a proxy there forwards. Everything else is keyed.
+ * The meaning of `auto`. A demo is open: its data are not a secret. A loopback address is open for whoever
+ * sits at the machine, but not for what a proxy there forwards. Everything else is keyed.
  */
 export function anonymousAccessOf(
   choice: ServeConfig['explorer'],

@@ -50,7 +50,7 @@ export interface WorkerStart {
   isLoopback: boolean
   /** Oldest first; the last is served. */
   snapshots: readonly IndexedSnapshot[]
-  /** Between any two snapshots, one way round. */
+  /** Between any two snapshots, in one direction. */
   changes: readonly Changes[]
 }
 
@@ -145,7 +145,7 @@ export async function getReady(
   all: readonly WorkerThread[],
 ): Promise<void> {
   for (const member of members) member.preparing = snapshot
-  // All are waited for, also after a refusal: a late answer would count as one to the next question.
+  // Waits for all, also after a refusal: a late answer would count as one to the next question.
   const answers = await ask(members, { type: 'prepare', snapshot })
   for (const member of members) member.preparing = null
   const refusal = answers.find((answer) => answer.status === 'rejected')

@@ -15,7 +15,7 @@ export interface Summary {
 }
 
 /*
- * What a thread takes for each of these, rounded up. Shared memory is counted for each thread, so that the
+ * Bytes of a thread for each of these, rounded up. Shared memory is counted for each thread, so that the
  * sum also holds for one thread.
  */
 const BYTES_A_THREAD = 1024 * 1024
@@ -106,7 +106,7 @@ function longTextBytes({ names, slugs, identifiers, timezones, sources, source, 
 
 export interface MemoryLimit {
   bytes: number
-  /** What set the limit, in words. */
+  /** What sets the limit, in words. */
   name: string
 }
 
@@ -136,8 +136,8 @@ export interface Cost {
 }
 
 /**
- * Refuses what would pass the limit while loading: parts in memory and new ones, and what each of `threads`
- * makes of the snapshots in memory and the new one.
+ * Refuses a load that would pass the limit: parts in memory and new ones, and what each of `threads` makes of
+ * the snapshots in memory and the new one.
  * @throws SnapshotError with the sums
  */
 export function refuseOverLimit(

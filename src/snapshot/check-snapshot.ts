@@ -1,4 +1,4 @@
-/** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
+/** Checks parts, whoever wrote them: before publishing, and again before serving. */
 import { buildPoints } from '../index/near.ts'
 import { buildBoxes } from '../index/boxes.ts'
 import {
@@ -42,13 +42,13 @@ import { readAggregates, readForecast, readMonth, readPasses, readTides } from '
 import { ABSENT, readSpectra, type SpectraMonth } from './spectra.ts'
 import { expect, HEADER_BOUNDS, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
 
-/** Refuses what does not hold of a file. */
+/** `expect` for one file. */
 const expecting =
   (file: string) =>
   (holds: boolean, otherwise: string): void =>
     expect(holds, file, otherwise)
 
-/** @returns what is kept of the part @throws SnapshotError naming the file and what does not hold */
+/** @returns what is kept of the part @throws SnapshotError naming the file and the broken rule */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
   expect(part.kind === kind, file, `is a ${part.kind} part, the manifest says ${kind}`)
@@ -417,7 +417,7 @@ const MOST: { readonly [name in Exclude<BandName, 'density'>]: number } = {
   r2: R_SCALE,
 }
 
-/** Checks what a month of spectra has beyond the rows of any month. @throws SnapshotError */
+/** Checks a month of spectra beyond the rules of any month. @throws SnapshotError */
 function* checkBands(month: SpectraMonth): Steps<void> {
   const { file, sets, set, first, peak, codes, time } = month
   const { density } = codes

@@ -23,9 +23,7 @@ export interface ComparedSnapshot {
 /** A month of readings every half hour: some 0.2 ms of work. */
 const BUOYS_A_STEP = 2
 
-/**
- * A month of a buoy: times of the first and the last reading that differ, epoch seconds, and their numbers.
- */
+/** A month of a buoy: times of the first and the last reading that differ, epoch seconds, and counts. */
 interface Span {
   month: number
   from: number

@@ -79,7 +79,7 @@ function filesNamed(
     try {
       for (const { file } of partsOf(id)) parts.add(file)
     } catch (error) {
-      // What a damaged file names is lost with it.
+      // The names in a damaged file are lost with it.
       if (!(error instanceof SnapshotError)) throw error
     }
   }

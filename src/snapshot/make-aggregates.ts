@@ -102,7 +102,7 @@ class StreamWriter {
     for (const [name, statistics] of measures) {
       const at = (index * STREAMS_OF_BUOY + FIRST_STREAM[name]) * STREAM_WORDS
       const { median, mean, least, greatest, count } = statistics
-      // Networks that know only one period: the bytes once.
+      // Networks that know only one period have its bytes once.
       if (name === 'peakPeriod' && isSame(statistics, measures.get('period'))) {
         const period = (index * STREAMS_OF_BUOY + FIRST_STREAM.period) * STREAM_WORDS
         this.#streams.copyWithin(at, period, period + streamsOf(MEASURES.period) * STREAM_WORDS)

@@ -39,11 +39,11 @@ export interface Manifest {
   /** Whether any of the data is made up; absent where all of it was measured. */
   demo?: boolean
   parts: PartEntry[]
-  /** Ids of the snapshots that its builder kept then, oldest first. No part of what the id is a hash of. */
+  /** Ids of the snapshots that its builder kept then, oldest first. The id does not depend on them. */
   earlier?: readonly string[]
 }
 
-/** The manifest's bytes; its id is a hash of what the data are, so equal data has an equal id. */
+/** The manifest's bytes. Its id is a hash of the data, so equal data has an equal id. */
 export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; bytes: Uint8Array } {
   const id = manifestId(manifest)
   // A build of the same data may publish again what is kept.

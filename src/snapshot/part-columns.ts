@@ -136,7 +136,7 @@ export function expectLength(length: number, columns: readonly { length: number 
   )
 }
 
-/** 0, and for each number the sum up to it: where the rows of each begin, and where the last ones end. */
+/** 0, then the sum up to each number: where the rows of each begin, and where the last end. */
 export function sums(numbers: readonly number[]): Uint32Array<ArrayBuffer> {
   let sum = 0
   return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])

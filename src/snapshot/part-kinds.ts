@@ -24,7 +24,7 @@ import {
   type PartEntry,
 } from './snapshot-format.ts'
 
-/** Of rows without any measure. */
+/** Columns of rows without any measure. */
 export const NO_MEASURES = Object.fromEntries(
   MEASURE_NAMES.map((name) => {
     const { signed, missing } = MEASURES[name]

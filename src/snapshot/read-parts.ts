@@ -21,7 +21,7 @@ export interface PartToRead {
 
 /** Slice of work while a snapshot is served: a serving thread on the same core must not wait for long. */
 const SLICE_MS = 0.2
-/** Less is read faster than a thread starts. */
+/** Fewer bytes are read before a thread has started. */
 const WORTH_THREADS_BYTES = 64 * 2 ** 20
 const MAX_THREADS = 4
 /** Time of this thread's work before it gets messages of the others. */

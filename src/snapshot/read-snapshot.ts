@@ -140,7 +140,7 @@ function roomFor({ file, bytes }: PartEntry): Uint8Array {
   }
 }
 
-/** What `read` makes of a part, checked as a server does. @throws SnapshotError for a bad part */
+/** Reads a part, checked as a server does. @throws SnapshotError for a bad part */
 export async function readPart<T>(
   dir: string,
   entry: PartEntry,

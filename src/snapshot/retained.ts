@@ -80,7 +80,7 @@ export function removeHold(dir: string, lock: Lock): void {
   syncFolder(dir)
 }
 
-/** What an operator has to know of a hold, after a snapshot's name. */
+/** Tells the operator of a hold, after a snapshot's name. */
 export function holdText({ since }: Hold, dir: string): string {
   return `held${since === null ? '' : ` since ${since}`} by a rollback, until: groundswell resume ${dir}`
 }
@@ -231,7 +231,7 @@ export function rollback(
 function rollbackTarget(kept: readonly KeptSnapshot[], id: string | null, held: string | null): KeptSnapshot {
   const wanted = id ?? held
   const current = kept.findLastIndex((one) => one.current)
-  // Without a current one the newest, which is at −1.
+  // Without a current snapshot: the newest, at −1.
   const before = current === 0 ? undefined : kept.at(current === -1 ? -1 : current - 1)
   const target = kept.find((one) => one.id === wanted) ?? (id === null ? before : undefined)
   if (target !== undefined) return target

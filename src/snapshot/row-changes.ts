@@ -30,7 +30,7 @@ export interface Changes {
   added: Uint32Array
   changed: Uint32Array
   removed: Uint32Array
-  /** Readings that differ in the spans before each, and in all of them. */
+  /** Readings that differ before each span, and in all spans. */
   before: Uint32Array
 }
 

@@ -1,5 +1,5 @@
 /**
- * What all files of a snapshot share: names, bounds, and plain values out of MessagePack
+ * Common to all files of a snapshot: names, bounds, and plain values out of MessagePack
  * (docs/snapshot-format.md).
  *
  *   DIR/manifest.msgpack           which parts make the snapshot, its id and the data's time
@@ -112,7 +112,7 @@ export function expectVersion(version: unknown, file: string): void {
   )
 }
 
-/** @throws SnapshotError naming the file, with what is `otherwise` */
+/** @throws SnapshotError with the file and `otherwise` */
 export function expect(holds: boolean, file: string, otherwise: string): asserts holds {
   if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
 }

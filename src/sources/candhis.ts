@@ -25,8 +25,8 @@ const ARCHIVE_FEED = 0
 const REALTIME_FEED = 1
 
 /**
- * Of lists and answers: a year of one campaign has 2 MB, and `JSON.parse` takes up to fifteen times the size
- * of its text.
+ * Bytes of a list or an answer: a year of one campaign has 2 MB, and `JSON.parse` takes up to fifteen times
+ * the size of its text.
  */
 const MAX_BYTES = 32 * 2 ** 20
 
@@ -40,7 +40,7 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['waterTemperature', ['TempMer', 'Temp. mer']],
 ]
 
-/** Of the archive and of the API. */
+/** Marks of the archive and of the API. */
 const MISSING = [999.999, 999.9999]
 
 export const openCandhis: OpenSource = (folder) => {

@@ -46,7 +46,7 @@ const MAX_TIMES = 4_000_000
 /** Values of one variable over all depths. */
 const MAX_VALUES = 20_000_000
 
-/** In words, or in a standard name. */
+/** Names in words, or standard names. */
 const AT_SEA_LEVEL = /\bat[ _](?:mean[ _])?sea[ _]level|_at_(?:mean_)?sea_level/i
 
 export const CMEMS_OPTIONS = object({
@@ -84,7 +84,7 @@ interface Head {
   type: string
   /** When the file was made, as ISO 8601 text: if two files have the same times, the later one counts. */
   updated: string
-  /** Some of its good positions from the first to the last, at most MAX_FIXES. */
+  /** At most MAX_FIXES of the good positions, from the first to the last. */
   fixes: readonly Fix[]
   hasWaves: boolean
   /** The rows, where there is room for them; else the file is read again. */

@@ -45,7 +45,7 @@ export interface HostLimits {
   connections: number
   /** Least milliseconds between the beginnings of two requests. */
   gapMs: number
-  /** Whether it may be at an address that is not of the public internet. */
+  /** Whether its address may be outside the public internet. */
   private: boolean
 }
 
@@ -59,7 +59,7 @@ export interface Configuration {
 
 export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200, private: false }
 
-/** Of both durations; to fetch the longest list of stations so far takes three minutes. */
+/** The default of both durations: to fetch the longest list of stations takes three minutes. */
 const DEFAULT_DURATION = '30m'
 
 const MOST_REFRESH_DAYS = 366
@@ -297,7 +297,7 @@ function takenBack(
 ): TakenBack {
   const [first, end] = [from, until].map((text) => {
     const time = new Date(text)
-    // Of 30 February Date makes 2 March.
+    // Date turns 30 February into 2 March.
     const exists = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 10))
     return exists ? time.getTime() / 1000 : fail('names a day or a time that does not exist')
   })

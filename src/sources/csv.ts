@@ -258,7 +258,7 @@ function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting
   const headOf = (): number | null => {
     const [network, station] = [table.text(source), table.text(identifier)]
     const cells = `${network},${station}`
-    // What follows from two cells is looked up once for each run of lines.
+    // The buoy of two cells is looked up once for each run of lines.
     if (cells !== last) handle = handles.get(cleanName(network))?.get(station.trim())
     last = cells
     if (handle === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What an adapter and the builder know of each other. An adapter turns bytes of one format into sources,
- * buoys and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
+ * The interface between adapters and the builder. An adapter turns bytes of one format into sources, buoys
+ * and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
  */
 import type { MeasureName } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
@@ -72,7 +72,7 @@ export interface Source {
 
 /** How a configuration names, filters and credits a source. If it fails, the build goes on without it. */
 export interface SourceTerms {
-  /** What messages and the report call it. */
+  /** Its name in messages and the report. */
   name: string
   /** Replaces the adapter's own words about its network. */
   info: Partial<Omit<SourceInfo, 'name'>>
@@ -100,7 +100,7 @@ export type OpenSource = (argument: string, options?: SourceOptions) => Source
 
 export type SourceOptions = { readonly [name: string]: unknown }
 
-/** What reading a source may take; past it the source is refused. */
+/** Limits of reading a source; past them it is refused. */
 export interface SourceLimits {
   seconds?: number
   /** Memory of the reader process, MiB. */

@@ -104,7 +104,7 @@ function* taking(path: string, options: LockOptions, pause: () => unknown = () =
 function takePlace(path: string, own: string): boolean {
   const waiting = `${path}.${own}`
   try {
-    // Whoever may write beside the lock may take its folders over.
+    // Everybody who may write beside the lock may take its folders over.
     const { uid, gid, mode } = statSync(dirname(path))
     for (const folder of [waiting, join(waiting, own)]) {
       if (existsSync(folder)) continue
@@ -146,7 +146,7 @@ function held(path: string, own: string): Lock {
     release() {
       heartbeats?.postMessage({ remove: beat })
       takeAway(path, own)
-      // What could not be moved away would count as held for as long as this process lives.
+      // A lock that could not be moved away would count as held while this process lives.
       discard(folder)
       // Another process may have the lock by now.
       orElse(null, () => rmdirSync(path))
@@ -161,7 +161,7 @@ function takeAway(path: string, holder: string): void {
   discard(away)
 }
 
-/** What cannot be removed now is removed by a later holder. */
+/** A later holder removes what cannot be removed now. */
 function discard(folder: string): void {
   orElse(null, () => rmSync(folder, { recursive: true, force: true }))
 }

@@ -5,7 +5,7 @@ import { jsonLine } from './text.ts'
 /** From the most serious on. A level shows its own lines and the lines of levels before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
-/** What text begins with, by level. */
+/** First words of a line of text, by level. */
 const WORDS: { readonly [level in Level]: string } = {
   error: 'fault: ',
   warning: 'warning: ',

@@ -38,7 +38,7 @@ export function stepsBetween(one: string, other: string): number {
 
 const MOST_FRAMES = 6
 
-/** What may be said of a fault: where it happened. Its message may quote a request. */
+/** The place of a fault, for the log: its message may quote a request. */
 export function faultText(error: unknown): string {
   if (!(error instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))

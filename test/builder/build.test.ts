@@ -239,7 +239,7 @@ const FAULTS: [what: string, sources: Source[], error: RegExp][] = [
     [fakeSource(SMALL_WORLD), otherNetwork],
     /^BuildError: .*source North.*national.*coastal/,
   ],
-  ['a buoy of no source', [strange], /^BuildError: .*buoy X is of unknown source Nowhere/],
+  ['a buoy of no source', [strange], /^BuildError: .*buoy X names the unknown network Nowhere/],
 ]
 
 for (const [what, sources, message] of FAULTS) {

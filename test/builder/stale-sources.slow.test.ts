@@ -185,7 +185,7 @@ test('The report and the status of a server say which sources are silent, and si
 test('A source that gives nothing is not called read, and what it gave before stays.', async (t) => {
   const empty = [source('one', FIRST), source('two', {})]
   for (const [out, content, refused] of [
-    [await begun(t), ALL, 'it has nothing now, and had something before'],
+    [await begun(t), ALL, 'it is empty now, and was not before'],
     [folderOf(t), null, 'nothing in it could be read'],
   ] as const) {
     const built = await build(out, empty)

@@ -32,14 +32,15 @@ test('The doctor finds no fault in an empty folder, advises, and changes nothing
   const data = join(temporaryFolder(t), 'new')
   const { canStart, of } = await diagnose('--data', data)
   assert.ok(canStart)
-  assert.match(of('snapshot')[0], /^advice: \S+snapshots has none$/)
-  assert.match(of('keys')[0], /^advice: \S+keys\.json has none$/)
+  assert.match(of('snapshot')[0], /^advice: \S+snapshots has no snapshot$/)
+  assert.match(of('keys')[0], /^advice: \S+keys\.json has no keys$/)
   assert.match(of('folder of snapshots')[0], /^ok: \S+ will be made$/)
   assert.equal(of('disk').length, 1)
   assert.ok(!existsSync(data))
   const plain = await runCli(['doctor', '--data', data])
   assert.equal(plain.code, 0)
-  assert.match(plain.stdout, /^warning keys +\S+ has none\n +→ "groundswell run" issues a first one/m)
+  assert.match(plain.stdout, /^warning keys +\S+ has no keys
+ +→ "groundswell run" issues a first one/m)
   assert.match(plain.stdout, /\nready to start \(\d+ warnings?\)\n$/)
 })
 

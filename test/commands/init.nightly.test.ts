@@ -320,7 +320,7 @@ test('init refuses with a reason and leaves nothing behind.', async (t) => {
       /give --no-header and the numbers of columns/,
     ],
     [{ 'b.csv': '' }, WHERE, /b.csv: it is empty/],
-    [{ 'b.csv': HEADER }, WHERE, /no row is below the header/],
+    [{ 'b.csv': HEADER }, WHERE, /no row follows the header/],
     [
       { 'b.csv': '#YY  MM DD hh mm WDIR WSPD\n' },
       WHERE,

@@ -66,7 +66,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     const none = await assistant.call('find_buoys', { lat: 44.6, lng: -1.4, measures: ['wind_speed'] })
     assert.match(none.text, /No active buoy within 150 km: try a greater within_km, or fewer measures\./)
     const unknown = await assistant.call('find_buoys', { text: 'zzyzx' })
-    assert.match(unknown.text, /None has this name: try another spelling, or a point\./)
+    assert.match(unknown.text, /No buoy has this name: try another spelling, or a point\./)
   })
 
   await t.test('for the latest readings of several, with credit.', async () => {
@@ -147,7 +147,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     // Text and data together: what an assistant can read.
     assert.ok(cut.size < 40_000, `${cut.size} characters`)
     const empty = await assistant.call('history', { id, start_date: '2000-01-01', end_date: '2000-01-02' })
-    assert.match(empty.text, new RegExp(`No readings then: its newest is of ${isoOf(last.time)}`))
+    assert.match(empty.text, new RegExp(`No readings in this time: the newest is of ${isoOf(last.time)}`))
   })
 
   await t.test('for conditions, where what is missing is named.', async () => {

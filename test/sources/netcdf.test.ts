@@ -343,8 +343,8 @@ const REFUSED: { readonly [name: string]: RegExp } = {
   external_link: /leads to another file/,
   link_to_no_data: /leads to another file/,
   link_over_link: /leads to another file/,
-  virtual_dataset: /put together from others/,
-  virtual_of_itself: /put together from others/,
+  virtual_dataset: /is a virtual dataset/,
+  virtual_of_itself: /is a virtual dataset/,
 }
 
 for (const [name, reason] of Object.entries(REFUSED)) {

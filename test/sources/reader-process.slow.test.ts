@@ -221,7 +221,7 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   for (const name of names.filter((one) => !whole.has(one)))
     assert.match(
       refusals.join('\n'),
-      new RegExp(`${name}: .*(leads to another file|put together from others)`),
+      new RegExp(`${name}: .*(leads to another file|is a virtual dataset)`),
     )
   const files = readdirSync(out).map((name) => readFileSync(join(out, name), 'latin1'))
   for (const text of [...files, log.join(''), JSON.stringify(document)]) {

@@ -1,6 +1,6 @@
 /** The operator's colour, as light or as dark as the texts and buttons of a theme need it. */
 
-/** Of a text on what lies under it (WCAG 2.2, 1.4.3). */
+/** Contrast of a text with its background (WCAG 2.2, 1.4.3). */
 const LEAST_CONTRAST = 4.5
 /**
  * `--raised` of both themes, on which less stands out than on `--surface`, and what a colour is mixed with.

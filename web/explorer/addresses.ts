@@ -28,7 +28,7 @@ const DAYS_AHEAD = { 1: 1, 2: 3, 7: 3, 28: 3, 365: 0 } as const satisfies {
 }
 /** Two weeks, with the days ahead: in a longer chart readings lie closer than lines can be told apart. */
 const LONGEST_CHART_MS = 17 * DAY_MS
-/** What longer ranges are drawn by, with milliseconds: no bucket is narrower than a pixel. */
+/** Buckets of longer ranges, with milliseconds: none is narrower than a pixel. */
 const BUCKET_MS = { '1d': DAY_MS, '1mo': 31 * DAY_MS } as const
 export type Bucket = keyof typeof BUCKET_MS
 /** The most rows of an answer. */
@@ -54,7 +54,7 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
 export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
   api.address('/buoys/map', { ...(isOfNone && { bbox: '0,-90,0,-90' }), include: 'usual' })
 
-/** All buoys, those that are silent too. */
+/** All buoys, also silent ones. */
 export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
   api.address('/buoys/map', { active_only: 'false' })
 
@@ -90,7 +90,7 @@ export function chartRange(
 const lengthOf = ({ start, end }: ChartRange): number =>
   Date.parse(end) - Date.parse(start) + (end.includes('T') ? 0 : DAY_MS)
 
-/** What a range is drawn by: null for all readings, else days or months, no more than `pixels`. */
+/** The bucket of a range: null for all readings, else days or months, no more than `pixels`. */
 export function bucketOf(range: ChartRange | null, pixels: number): Bucket | null {
   if (range === null || lengthOf(range) <= LONGEST_CHART_MS) return null
   return lengthOf(range) <= (Math.min(pixels, MOST_ROWS) - 2) * DAY_MS ? '1d' : '1mo'
@@ -104,9 +104,9 @@ export interface Bucketed {
 }
 
 /**
- * What is drawn of a buoy: all readings of some days, or those of a longer range in buckets. The first and
- * the last one would be parts of days: the answer begins and ends a bucket sooner and later, and
- * `wholeBuckets` leaves out what is too much.
+ * The drawn readings of a buoy: all of some days, or those of a longer range in buckets. The first and the
+ * last bucket would be cut: the answer begins and ends a bucket sooner and later, and `wholeBuckets` leaves
+ * out the excess.
  */
 export function pastAddress(
   api: Api,
@@ -230,7 +230,7 @@ export function dayBeforeAddress(api: Api, slug: string, time: string): Address<
     per_page: 1,
   } satisfies ListSpectraParameters)
 }
-/** Of the climate of a buoy: `below` is '', or the rest of the path. */
+/** An address below a buoy's climate: `below` is '', or the rest of the path. */
 export const climateAddress = <Data>(
   api: Api,
   slug: string,
@@ -260,7 +260,7 @@ export function curlLine(address: string, key: string): string {
 /** Identifiers become parts of addresses only where they look as the network's own do. */
 const IDENTIFIER = /^[A-Za-z0-9]{3,8}$/
 
-/** Who measures in networks, by the name that the API gives as `source`, where that name does not say it. */
+/** Owners of networks by the name in `source`, if that name does not tell the owner. */
 const OWNERS = new Map([
   ['NDBC', 'NOAA National Data Buoy Center and its partners'],
   ['Candhis', 'Candhis, Cerema and its partners'],

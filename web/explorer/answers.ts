@@ -47,7 +47,7 @@ export class Answers {
     this.#onChange = onChange
   }
 
-  /** What is known about an address. The first time it asks the server. */
+  /** The answer of an address. The first call asks the server. */
   get<T>(address: Address<T>): Answer<T> {
     this.#used.add(address)
     const known = this.#kept.get(address)
@@ -124,7 +124,7 @@ export class Answers {
   }
 
   #fail(address: string, trouble: ApiTrouble): void {
-    // It is an answer, too, that the next snapshot does not have this.
+    // Not found in the next snapshot is an answer, too.
     if (this.#next !== null && (trouble.kind === 'not found' || trouble.kind === 'refused')) {
       this.#next.answers.set(address, { state: 'failed', trouble })
       this.#complete()
@@ -146,7 +146,7 @@ export class Answers {
     this.#onChange(trouble, false)
   }
 
-  /** Whether an answer that the page is drawn from has not come yet. */
+  /** Whether the page waits for an answer that it is drawn from. */
   get isWaiting(): boolean {
     return [...this.#used].some((address) => this.#kept.get(address)?.state === 'waiting')
   }
@@ -158,7 +158,7 @@ export class Answers {
     }
   }
 
-  /** From here on the calls of `get` are what the page is drawn from. */
+  /** The page is drawn from the addresses of later calls of `get`. */
   beginDrawing(): void {
     this.#used.clear()
   }

@@ -16,7 +16,7 @@ export class ApiTrouble extends Error {
   readonly kind: TroubleKind
   /** Epoch milliseconds at which to try again; null where trying again changes nothing. */
   readonly again: number | null
-  /** Of what was not found: a slug that was meant, perhaps. */
+  /** For something not found: a slug that was perhaps meant. */
   readonly guess: string | undefined
 
   constructor(kind: TroubleKind, message: string, again: number | null = null, guess?: string) {

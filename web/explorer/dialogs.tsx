@@ -115,7 +115,7 @@ export function WhereKeysComeFrom() {
   )
 }
 
-/** What a guest would see with a key. */
+/** Tells a guest what a key shows. */
 export function Invitation({ text }: { text: string }) {
   return (
     <div class="invitation box">

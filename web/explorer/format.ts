@@ -55,7 +55,7 @@ function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions, by = locale):
 /** Browsers name a zone to those who live near it, and give others its distance from GMT. */
 const NAMING_LOCALES = ['en-US', 'en-GB', 'en-CA', 'en-AU', 'en-IN', 'en-ZA']
 
-/** What a zone's clock is called at a time: `PST`, in summer `PDT`; the zone's city where it has no name. */
+/** Name of a zone's clock at a time: `PST`, in summer `PDT`; without a name the zone's city. */
 export function clockName(time: Date, zone: Zone): string {
   const names = NAMING_LOCALES.map((each) => nameIn(each, zone, time, 'short'))
   return names.find((name) => /^[A-Z]{2,5}$/.test(name)) ?? zone.label
@@ -126,7 +126,7 @@ export function clockTime(time: Date, zone: Zone): string {
   return formatOf(zone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(time)
 }
 
-/** From so many days on a duration is written in months, and from so many on in years. */
+/** Days from which a duration is written in months, and in years. */
 const [DAYS_OF_MONTHS, DAYS_OF_YEARS] = [90, 730]
 const [DAYS_A_MONTH, DAYS_A_YEAR] = [30.44, 365.25]
 

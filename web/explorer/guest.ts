@@ -1,7 +1,7 @@
 /**
- * What the page knows without a key, where the explorer asks for one: names, positions and newest readings by
- * the two public operations. Nearest takes a point and gives twenty buoys, so the page asks around a few
- * points of the world first, and then where the visitor looks.
+ * The page's data without a key, if the explorer asks for a key: names, positions and newest readings by the
+ * two public operations. Nearest takes a point and gives twenty buoys, so the page asks around a few points
+ * of the world first, and then where the visitor looks.
  */
 import type {
   BuoySearchItem,

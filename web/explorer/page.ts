@@ -1,4 +1,4 @@
-/** What the panel is about and all answers that it is drawn from: what a view asks the server for. */
+/** The subject of the panel and all answers that it is drawn from: what a view asks the server for. */
 import type * as Client from '../../clients/typescript/groundswell.ts'
 import type { BuoyDetail, Chart, PlaceForecast } from '../../clients/typescript/groundswell.ts'
 import {
@@ -27,7 +27,7 @@ import type { Guest, KnownBuoy } from './guest.ts'
 import { type Decimals, namesOf } from './mine/units.ts'
 import { FIRST_VIEW, type Metric, METRICS, type Position, type ViewState } from './view.ts'
 
-/** What is known about an address. */
+/** An address and its answer so far. */
 export interface Asked<T> {
   readonly address: Address<T>
   readonly answer: Answer<T>
@@ -61,7 +61,7 @@ export type Subject =
       spectrum: SpectrumAsked | null
       /** The tab "Climate". */
       climate: ClimateAsked | null
-      /** Of the card. */
+      /** The trend on the card. */
       trend: Trend
     }
 
@@ -71,7 +71,7 @@ export interface SpectrumAsked {
   readonly before: Asked<Client.ListSpectraAnswer['data']> | null
 }
 
-/** All that the tab of the climate draws, in this order. */
+/** Answers that the tab of the climate draws, in this order. */
 export interface ClimateAsked {
   readonly months: Asked<Client.ClimateAnswer['data']>
   readonly table: Asked<Client.ClimateTableAnswer['data']>
@@ -84,10 +84,10 @@ export interface ClimateAsked {
 /** Storms that are drawn at most. */
 const MOST_STORMS = 1000
 
-/** What a buoy measured, another one beside it, and the days ahead. */
+/** Readings of a buoy, another one beside it, and the days ahead. */
 export interface NowAsked {
   readonly past: Asked<Chart | Rows>
-  /** Of a long range: what it is drawn by, its days, and the least and greatest heights of each. */
+  /** For a long range: its bucket, its days, and the least and greatest heights of each. */
   readonly long: {
     readonly bucket: Bucket
     readonly range: ChartRange
@@ -98,7 +98,7 @@ export interface NowAsked {
   readonly recent: Asked<Chart | Rows> | null
   readonly beside: (Asked<Chart | Rows> & { readonly buoy: ActiveBuoy }) | null
   readonly forecast: Asked<PlaceForecast>
-  /** What is usual in each month; null for a buoy of less than three years. */
+  /** Usual heights of each month; null for a buoy of less than three years. */
   readonly usual: Asked<Client.ClimateAnswer['data']> | null
   /** Whether the chart goes on to now, and to the days ahead. */
   readonly isToNow: boolean
@@ -110,7 +110,7 @@ export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 export interface Page {
   readonly view: ViewState
   readonly buoys: Answer<{ buoys: readonly ActiveBuoy[]; decimals?: Decimals }>
-  /** All buoys, for those that are silent; null where nothing shows them. */
+  /** All buoys, with the silent ones; null if nothing shows them. */
   readonly all: Answer<{ buoys: readonly ActiveBuoy[] }> | null
   readonly subject: Subject
 }
@@ -129,17 +129,17 @@ export function metricOf({ available = {} }: BuoyDetail, { metric }: ViewState):
   return namesOf(METRICS).find((each) => Object.hasOwn(available, each)) ?? metric
 }
 
-/** Some networks have one period alone. */
+/** Some networks have only one period. */
 const periodOf = ({ available = {} }: BuoyDetail): string =>
   Object.hasOwn(available, 'peak_period') ? 'peak_period' : 'period'
 
-/** Whether satellites measure all that there is. */
+/** Whether only satellites measure. */
 export const isVirtualOnly = (buoys: readonly ActiveBuoy[]): boolean =>
   buoys.length > 0 && buoys.every(({ virtual }) => virtual)
 
-/** Where the page is shown. */
+/** How the page is shown. */
 export interface Place {
-  /** Whether it is within a page of somebody else's, about one buoy. */
+  /** Whether it is a frame about one buoy in another page. */
   readonly isOfOneBuoy: boolean
   /** Width of a chart. */
   readonly pixels: number

@@ -102,7 +102,7 @@ export function turnOf(first: number, last: number): 'rising' | 'falling' | 'ste
   return first > last * STEADY ? 'falling' : 'steady'
 }
 
-/** What is on its way. */
+/** Data that the page waits for. */
 type Awaited = keyof typeof texts.loading
 
 export function Waiting({ what }: { what: Awaited }) {
@@ -164,7 +164,7 @@ export function Fact({ label, children }: { label: string; children: ComponentCh
   )
 }
 
-/** One of a few choices, as a row of radio buttons. `options` names each value. */
+/** A choice as a row of radio buttons. `options` names each value. */
 export function Choices<T extends string>(props: {
   name: string
   label: string

@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 100
 const MOST_BUOYS = 8
 const MOST_PLACES = 5
 
-/** What was found: a buoy or a town. */
+/** A hit: a buoy or a town. */
 interface Row {
   name: string
   about: string

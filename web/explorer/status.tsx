@@ -10,7 +10,7 @@ import { api, buoys, clock, currentAt, dataAge, now, trouble } from './store.ts'
 /** Clocks differ: the page waits longer than the server asks, and with a wrong clock at least this long. */
 const MARGIN_MS = 1000
 
-/** What is wrong, and when the page goes on by itself. */
+/** Says what is wrong, and when the page goes on. */
 export function Banner() {
   const failure = trouble.value
   useLayoutEffect(() => {
@@ -51,7 +51,7 @@ export function LiveDot() {
   const old = texts.time.old(duration(age / 1000))
   // A word, and a sentence for those who point at it.
   const [word, title] = texts.status[state]
-  // What is shown is older than what comes: nothing has been published for long.
+  // The data are old because nothing has been published for long.
   const data = state === 'lost' ? '' : dataAge.value
   const since = state === 'lost' ? `${word} · ${old}` : old
   const said = isOld ? since : word

@@ -20,7 +20,7 @@ import { aboutOf, isVirtualOnly, type Page, pageOf, placeNames } from './page.ts
 import { formatView, MAP_END, parseView, type Position, type ViewState } from './view.ts'
 
 const { basePath = '', explorer, refresh } = document.documentElement.dataset
-/** What the page is called. */
+/** Title of the page. */
 export const SITE = document.documentElement.dataset.title ?? 'groundswell'
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
@@ -41,7 +41,7 @@ export function viewOfAddress(): ViewState {
   return embedded === undefined ? { ...view, units, tab } : { ...view, units, buoy: embedded, tab }
 }
 
-/** What is shown, as the address has it. */
+/** The view of the address. */
 export const view = signal(viewOfAddress())
 /** Units of the address before those chosen here before those of the locale. */
 const unitsText = computed(() =>
@@ -57,7 +57,7 @@ for (const { slug, name } of favourites.peek()) {
 }
 /** The text in the search box. */
 export const query = signal('')
-/** What is wrong with the connection, or null. */
+/** The trouble of the connection, or null. */
 export const trouble = signal<ApiTrouble | null>(null)
 /** Why the dialog for a key is open, which may be ''; null while it is closed. */
 export const keyPrompt = signal<string | null>(null)
@@ -99,7 +99,7 @@ const pageNow = (): Page => {
   return pageOf(api, answers, guest, view.peek(), place)
 }
 
-/** What the panel shows. */
+/** The panel's subject and answers. */
 export const page = signal(pageNow())
 /** A guest finds more where the map has been moved to; for all others its place changes nothing. */
 const asked = computed(() =>
@@ -161,7 +161,7 @@ export const showsGlobe = computed(
   () => view.value.globe ?? (buoys.value ?? []).some(({ lat }) => Math.abs(lat) > MAP_END),
 )
 
-/** What the panel is about. */
+/** The subject of the panel. */
 export const about = computed(() => aboutOf(view.value))
 effect(() => {
   // The sheet opens for what is more than a list: a buoy, a point, the invitation to enter a key.

@@ -38,7 +38,7 @@ effect(() => {
   document.documentElement.dataset.theme = theme.value
   const { accent = '' } = document.documentElement.dataset
   if (accent !== '') document.documentElement.style.setProperty('--accent', accentOf(accent, theme.value))
-  // What the browser draws around the page follows the visitor's choice, not the system's.
+  // Colours that the browser draws around the page follow the visitor's choice, not the system's.
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
     meta.content = variable('--surface')
   }

@@ -69,7 +69,7 @@ export function MapTools() {
 /** Pixels around all buoys. */
 const FRAME_PIXELS = 40
 
-/** What the first view leaves out: `5 more to the west`. A press shows all. */
+/** Buoys that the first view leaves out: `5 more to the west`. A press shows all. */
 export function Beyond() {
   if (beyond.value.length === 0 || about.value !== '') return null
   const showAll = (): void => {

@@ -1,4 +1,4 @@
-/** What the explorer shows, as a fragment of the address that visitors bookmark and share. Holds no key. */
+/** The explorer's view, as a fragment of the address that visitors bookmark and share. Holds no key. */
 
 import { formatUnits, namesOf, parseUnits, type Quantity, type SomeUnits } from './mine/units.ts'
 
@@ -43,7 +43,7 @@ export interface Camera extends Position {
 
 const TABS = ['now', 'seasons', 'spectrum', 'climate', 'card'] as const
 
-/** What the address leaves out is as here. */
+/** Defaults of members that the address leaves out. */
 export const FIRST_VIEW = {
   /** Null until the visitor moves the map. */
   camera: null as Camera | null,

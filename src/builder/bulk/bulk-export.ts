@@ -87,7 +87,7 @@ export async function exportSnapshot({ dir, manifest, out, now }: ExportOptions)
           ({ network, year, month }) => network === name && year === span.year && month === span.month,
         )
         const isSame = before !== null && basisOf(before, name, span) === basisOf(basis, name, span)
-        // Without a file the network has no readings.
+        // No file: the network has no readings.
         if (!isSame || (known !== undefined && !folder.has(known))) return true
         if (known !== undefined) files.push(known)
         return false
@@ -124,7 +124,7 @@ function filesOfLists(dir: string): string[] {
   return ids.flatMap((id) => readSnapshotList(dir, id)?.files.map(({ path }) => path) ?? [])
 }
 
-/** What one file of a network holds. */
+/** The months of one file. */
 interface Span {
   year: number
   /** Null for all months of the year. */
@@ -188,7 +188,7 @@ function columnsIn(dir: string, part: PartEntry): string[] {
   }
 }
 
-/** Years before that of the snapshot as a whole, its own by months. */
+/** Earlier years as a whole, the snapshot's own year by months. */
 function spansOf(months: ReadonlySet<number>, asOf: number): Span[] {
   const yearOf = (month: number): number => 1970 + Math.floor(month / 12)
   const spans = new Map<string, Span>()

@@ -67,12 +67,12 @@ export interface FetchContext {
   pause?: (ms: number) => Promise<void>
 }
 
-/** What became of a source's files, as the report has it. */
+/** The outcome for a source's files, as the report has it. */
 export type FetchOutcome = FetchDocument & { source: string }
 
 /**
- * Fetches what is due of all sources, each by itself. Never throws for a server's fault: outcomes have it, in
- * the order of the sources that fetch anything.
+ * Fetches the files of all sources that are due. A server's fault is in the outcomes and never thrown. They
+ * have the order of the sources that fetch anything.
  */
 export async function fetchSources(
   configuration: Configuration,

@@ -83,8 +83,8 @@ export class Prefix {
   }
 
   /**
-   * Puts a commit in the place of the one that it was built on, and makes sure that it is there. @param own
-   * names of commits that may be there without being another builder's
+   * Replaces the commit `before`, which the new one was built on, and checks that the new one is there.
+   * @param own names of this builder's commits, which may be there already
    * @returns null, or the commit of another builder that is there instead
    * @throws StoreError where the store has neither
    */
@@ -125,8 +125,8 @@ export class Prefix {
   }
 
   /**
-   * Whether the store refuses a put if its condition fails: conditions decide between builders. Several
-   * stores ignore conditions.
+   * Probes whether the store refuses a put if its condition fails: conditions decide between builders.
+   * Several stores ignore them.
    * @throws BuildError where it does not, unless the operator states that there is one builder
    */
   async probe(): Promise<void> {

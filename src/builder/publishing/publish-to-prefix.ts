@@ -65,7 +65,7 @@ export interface PublishingOptions {
 /** The objects put into the bucket for a snapshot; null where the bucket had it already. */
 export type Outcome = { files: number; bytes: number } | null
 
-/** What an operator should know of a snapshot that was published, or was there already. */
+/** Tells the operator of a snapshot that was published, or was there already. */
 export function outcomeText(outcome: Outcome, address: string): string {
   return outcome === null
     ? `${address} has it already`
@@ -144,7 +144,9 @@ async function continueFrom(
   return { to: store.address, commit: name, tried: [], after }
 }
 
-/** Fetches files that the folder lacks in their size. @throws RequestFault; BuildError on a full disk */
+/**
+ * Fetches files that the folder lacks or has in another size. @throws RequestFault; BuildError on a full disk
+ */
 async function fetchFiles(source: Store, dir: string, files: readonly StoredFile[]): Promise<void> {
   const missing = files.filter(
     ({ file, bytes }) => statSync(join(dir, file), { throwIfNoEntry: false })?.size !== bytes,
@@ -261,7 +263,7 @@ function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildE
   )
 }
 
-/** All that a commit of a snapshot names, and what of it the next build needs beside the manifest. */
+/** Files that a snapshot's commit names, and those that the next build needs beside the manifest. */
 function filesOf(
   dir: string,
   id: string,

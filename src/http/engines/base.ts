@@ -24,8 +24,8 @@ export function withClosing(head: string | Uint8Array): string {
 }
 
 /**
- * A connection's last answer, from after `HTTP/1.1 ` to before a last line end: that counts as blanks of a
- * body of JSON. `length`: of the body; null for no length header. `body`: null where none goes out.
+ * A connection's last answer after `HTTP/1.1 `, without the last line end, which counts as blanks of a JSON
+ * body. `length`: of the body; null for no length header. `body`: null if none goes out.
  */
 export function lastAnswer(
   head: string | Uint8Array,
@@ -39,12 +39,12 @@ export function lastAnswer(
   return body === null ? Buffer.from(lines) : Buffer.concat([Buffer.from(`${lines}\r\n`), body])
 }
 
-/** The main thread has found the address free (`port.ts`), so this is of a moment. */
+/** The main thread found the address free (`port.ts`), so the fault may pass. */
 export function listenFault(host: string, port: number, reason: string): Error {
   return new Error(`cannot listen on ${inUrl(host)}:${port}: ${reason}`)
 }
 
-/** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
+/** Bytes of copies that a thread holds for slow clients. An answer beyond them cuts its connection. */
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** The port of an engine: when it may be closed, and when all is answered. */
@@ -99,7 +99,7 @@ const QUIET_INTERVAL_MS = 10
 /** Looks in a row that see nothing new: a client's first bytes have come by then. */
 const QUIET_LOOKS = 5
 
-/** A client may take so long for the body of its request, as for its head. */
+/** A client has this time for the body of its request, as for the head. */
 const BODY_MS = 10_000
 const NOTHING = new Uint8Array(0)
 
@@ -344,8 +344,8 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   }
 
   /**
-   * All of it on a reply to HEAD and where there is no content, which has no length either (RFC 9110, 8.6),
-   * else it may go out with the first bytes. `length`: null for a stream.
+   * Sends the head. On HEAD and without content, which has no length either (RFC 9110, 8.6), it goes out now,
+   * else perhaps with the first bytes. `length`: null for a stream.
    */
   protected abstract sendHead(head: string | Uint8Array, length: number | null, isNoContent: boolean): void
   /** @returns whether all is out, and there is room for more */

@@ -217,7 +217,7 @@ function writeHead(
 }
 
 class NodeLaterReply extends BaseLaterReply<ServerResponse> {
-  /** In the kernel at the last look. */
+  /** Bytes in the kernel at the last look. */
   #unread = Infinity
   readonly #cameWithBody: boolean
 

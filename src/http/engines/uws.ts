@@ -88,11 +88,14 @@ function countedConnections(app: UwsApp, { connections, onProgress }: EngineNeed
 }
 
 class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
-  /** The connection's last. After a body the engine itself closes, if only `Connection: close` was wanted. */
+  /**
+   * The connection's last answer. After a body the engine itself closes, if only `Connection: close` was
+   * wanted.
+   */
   isLast = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
-  /** One of them is about a body or the connection: most requests have none of these. */
+  /** A header is about a body or the connection: most requests have none of these. */
   #isSpecial = false
   readonly #names: string[] = []
   readonly #values: string[] = []
@@ -295,7 +298,8 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected offerAgain(): Retried {
     if (this.length === null) {
-      // Its ten seconds begin anew: they count from the last write without room, whatever went out since.
+      // The engine's ten seconds begin anew: it counts from the last write without room, whatever went out
+      // since.
       this.response.resume()
       // What the engine keeps of a stream goes out with the next cork, which does not say how much.
       this.response.cork(() => {})

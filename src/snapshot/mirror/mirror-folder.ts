@@ -15,7 +15,7 @@ import { MARK_FILE, mirrorMark, mirroredSource } from './mark.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
 
-/** The current snapshot, and the two before it for what still reads them. */
+/** The current snapshot, and the two before it for programs that still read them. */
 const KEPT = 3
 /** When room is wanted, only the current snapshot stays. */
 const KEPT_WITHOUT_ROOM = 1
@@ -102,7 +102,7 @@ export class MirrorFolder {
     )
   }
 
-  /** The parts of a manifest that the folder does not have in their size. */
+  /** The parts of a manifest that the folder lacks or has in another size. */
   missing({ parts }: Manifest): PartEntry[] {
     return parts.filter(({ file, bytes }) => {
       const info = statSync(join(this.dir, file), { throwIfNoEntry: false })

@@ -163,7 +163,7 @@ export class S3Store implements Store {
       token = page.IsTruncated === true ? (page.NextContinuationToken ?? '') : undefined
       if (token === '' || tokens.has(token) || tokens.size >= MOST_PAGES || objects.length > MOST_OBJECTS) {
         throw new StoreError(
-          `${this.address}: its list does not end within ${MOST_OBJECTS} objects and ${MOST_PAGES} pages, or goes round; is it a folder of snapshots?`,
+          `${this.address}: its list does not end within ${MOST_OBJECTS} objects and ${MOST_PAGES} pages, or repeats itself; is it a folder of snapshots?`,
         )
       }
       tokens.add(token)
@@ -285,7 +285,7 @@ export class S3Store implements Store {
       )
     }
     if (ACCESS.test(name) || status === 401 || status === 403) {
-      // The next call may get others.
+      // The next call may get other credentials.
       this.#opened = null
       return answered(
         `the store refuses access (${said}); check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket`,

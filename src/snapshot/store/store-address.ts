@@ -8,7 +8,7 @@ export type StoreAddress =
   /** `base` ends with a slash. */
   | { kind: 'web'; text: string; base: URL }
 
-/** Its name, and the parts of a prefix: none is empty, "." or "..". */
+/** A bucket's name, and the parts of a prefix: none is empty, "." or "..". */
 const BUCKET =
   /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9])((?:\/(?!\.\.?(?:\/|$))[^/\p{Cc}]+)*)\/?$/u
 /** S3's keys have 1,024 bytes, and names below the prefix have to fit. */

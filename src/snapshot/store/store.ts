@@ -2,7 +2,7 @@
  * A store: objects under names, somewhere else. A bucket (`s3://bucket/prefix`) is read and written, a web
  * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack`.
  *
- * Every call has a limit of time and tries again what may pass. What fails for good is a RequestFault, with a
+ * Every call has a time limit and retries faults that may pass. At last it throws a RequestFault, with a
  * message that names the object and what to do, and never holds a secret.
  */
 import type { Readable } from 'node:stream'

@@ -152,7 +152,7 @@ export async function within<T>(ms: number, late: () => Error, work: Promise<T>)
 /**
  * The bytes of an answer within limits of time, whatever its stream does. While nobody takes them, it is not
  * the server that is slow.
- * @param faultOf a sentence, or an error of the stream, as what the body fails with
+ * @param faultOf makes the body's error from a sentence or the stream's error
  */
 export function paced(
   stream: Readable,
@@ -191,10 +191,10 @@ async function* pieces(
 
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Whether a status may be another one next time. */
+/** Whether the next try may get another status. */
 export const isPassing = (status: number): boolean => PASSING_STATUS.has(status)
 
-/** Of an answer that is read no further. */
+/** The fault of an answer that is read no further. */
 export function statusFault(message: string, { status, headers, body }: WebAnswer): RequestFault {
   body.destroy()
   const asked = headers['retry-after'] ?? ''

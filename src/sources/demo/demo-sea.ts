@@ -57,7 +57,7 @@ export function smoothNoise(key: number, at: number): number {
   return Math.sqrt(3) * (begin + (draw(key, cell + 1) - begin) * share * share * (3 - 2 * share))
 }
 
-/** Between what is usual at the year's two ends; it is most like the first `day` days after New Year. */
+/** Between the usual seas at both ends of the year, most like the first `day` days after New Year. */
 function seasonal([first, second]: number[], time: number, day: number): number {
   const share = Math.cos((2 * Math.PI * (time / DAY - day)) / 365.2425)
   return (first + second + (first - second) * share) / 2

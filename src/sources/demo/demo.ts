@@ -146,7 +146,7 @@ function forecastsAround(places: readonly Place[], asOf: number, seed: number): 
     const key = keyOf(runAt, name)
     const states = times.map(seaAt(point, seed))
     const errors = times.map((time) => {
-      // Of the logarithm of the height: at the run, and more with each day ahead.
+      // Error of the height's logarithm: at the run, and more with each day ahead.
       const spread = 0.03 + (0.02 * Math.max(time - runAt, 0)) / DAY
       return Math.exp(spread * smoothNoise(key, time / (DAY / 2)))
     })
@@ -251,7 +251,7 @@ function scaleMooring(sink: Sink, n: number, seed: number): Mooring {
   const near = (degrees: number, index: number): number =>
     Math.round((degrees + 4 * draw(key, index)) * 10_000) / 10_000
   const position = { lat: near(coast.lat, 1), lng: wrapLongitude(near(coast.lng, 2)) }
-  // Of every four buoys one is coastal, one measures what most sources do, and two are as NDBC's.
+  // Of four buoys one is coastal, one measures as most sources do, and two are like NDBC's.
   const { source, instrument } = data.scale.kinds[(ordinal + (n % data.coasts.length)) % 4]
   return {
     ...position,

@@ -152,7 +152,7 @@ const STORMGLASS: { readonly [name: string]: readonly [label: string, unit: stri
   windSpeed: ['wind_speed', 'm/s'],
   windDirection: ['wind_from_direction', 'degree'],
 }
-/** Its own choice among the sources comes first. */
+/** The service's own choice among its sources comes first. */
 const STORMGLASS_OWN = 'sg'
 /** Stormglass has some fifteen. */
 const MOST_MODELS = 50

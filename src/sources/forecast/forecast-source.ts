@@ -21,13 +21,13 @@ import { entryOf } from '../../system/entry-of.ts'
 /** Bytes of an answer, held as text and as objects of ten times its size. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20
 
-/** Where the answers are that do not say it. */
+/** The position of answers that do not name it. */
 const POSITIONS = { file: String, lat: degrees(90), lng: degrees(180) }
 
 const WORD = { minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' }
 
 export const FORECAST_OPTIONS = object({
-  /** What the answers' model is called: most services do not name it. */
+  /** Name of the answers' model: most services do not name it. */
   model: Type.Optional(Type.String(WORD)),
   /** The only model that counts of answers with several, by the service's own word. */
   pick: Type.Optional(Type.String(WORD)),

@@ -52,7 +52,7 @@ const STANDARD: readonly Known[] = [
 /** WVHT and DPD. */
 const STANDARD_REQUIRED = 2
 const DPD = 1
-/** What makes a row: waves, water temperature, wind or weather. */
+/** A row has one of these at least: waves, water temperature, wind or weather. */
 const USED = [0, 4, 5, 6, 7, 8, 9, 10, 11]
 
 /** WVHT and APD identify the sample of a row. */
@@ -224,7 +224,7 @@ function readTable(
   const columns = known.map((one) => {
     const { label, name, isPoint = false, isWeather = false, unit, missing = [] } = one
     const field = isPoint || isLeftOut(one) ? -1 : labels.indexOf(label)
-    // Of weather nines in a real-time file are a wrong value, not a mark.
+    // Nines of weather in a real-time file are a wrong value, not a mark.
     return knownColumn(name, field, label, { unit, missing: isWeather && isRealtime ? [] : missing })
   })
   const clock = CLOCK.map((label) => labels.indexOf(label))

@@ -25,7 +25,7 @@ export interface StationHandle {
 }
 
 const WAVE_NAMES = ['significantHeight', 'period', 'peakPeriod', 'direction'] as const
-/** What the first row of a sample may have from a later one; weather stays at its own time. */
+/** Measures that the first row of a sample may take from a later row; weather stays at its own time. */
 const FILLED: readonly MeasureName[] = [
   ...WAVE_NAMES,
   'waterTemperature',

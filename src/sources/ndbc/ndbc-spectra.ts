@@ -43,7 +43,7 @@ export interface SpectraFile {
   readonly year: string | null
 }
 
-/** What a file's name says; null for a file of something else. */
+/** Parts of a file's name; null for a file of another kind. */
 export function spectraFile(name: string, path: string): SpectraFile | null {
   const [, identifier, ending, year = null] = LIVE_FILE.exec(name) ?? ANNUAL_FILE.exec(name) ?? []
   if (identifier === undefined) return null
@@ -180,7 +180,10 @@ const widthAt = (hz: number): number => {
 /** Live files round to thousandths: 0.0925 is 0.093 there. */
 const ROUNDING_HZ = 0.00051
 
-/** Of the files of one quantity each that belong together. NDBC changes a station's bands once in years. */
+/**
+ * Sets of bands in files that belong together, one for each quantity. NDBC changes a station's bands once in
+ * years.
+ */
 const MAX_SETS = 16
 
 /** The bands of a line by the middles in it; or why they are none. Equal ones are one object. */

@@ -22,7 +22,7 @@ const SOURCE = 'NDBC'
  * Rows of all copies of `latest_obs.txt` and `hour_HH.txt`, at 42 bytes: 4,000 copies of a thousand stations.
  */
 const MAX_SHARED_ROWS = 4_000_000
-/** Of one copy. */
+/** Bytes of one copy. */
 const MAX_SHARED_BYTES = 64 * 2 ** 20
 
 /** Levels of nested folders, with the source's own: `latest_obs/2026/06/22`. */
@@ -139,7 +139,7 @@ function identifierOf(name: string): string {
   return word.toUpperCase()
 }
 
-/** Where and when a row was measured. */
+/** Station, position and time of a row. */
 interface RowHead {
   identifier: string
   /** Epoch seconds. */

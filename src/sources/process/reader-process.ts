@@ -62,7 +62,7 @@ interface Reading {
 /** The last message and file of a reader. */
 interface Taken {
   last: LastMessage | null
-  /** Where the reader was last. */
+  /** The last place of the reader. */
   file: string
 }
 
@@ -198,7 +198,7 @@ async function follow(
     child.kill('SIGKILL')
   }
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
-  // It is awaited below, after the output.
+  // The end is awaited below, after the output.
   closed.catch(() => undefined)
   const limit = setTimeout(end, seconds * 1000, `it was not read within ${seconds} s, its limit`)
   const stall = setTimeout(end, STALLED_SECONDS * 1000, `its reader stalled for ${STALLED_SECONDS} s`)

@@ -27,9 +27,9 @@ const WATCH_MS = 50
 const MAX_BAD_LINES = 200
 const MAX_REASONS = 20_000
 
-/** Of one message: the builder takes none of more than 64 MiB. */
+/** Rows of one message: the builder takes none of more than 64 MiB. */
 const MAX_ROWS = 16_384
-/** Of one message, for the same reason: 8 bytes a band, of 256 bands at most. */
+/** Spectra of one message, for the same reason: 8 bytes a band, at most 256 bands. */
 const MAX_SPECTRA = 4096
 /** Messages are written together from this many bytes on. */
 const BUFFER_BYTES = 2 ** 20

@@ -61,7 +61,7 @@ export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((
 /** "Good_data", "value_changed" and "interpolated_values" without their noun. */
 const meaningOf = (word: string): string => word.toLowerCase().replace(/^values?_|_(?:data|values?)$/g, '')
 
-/** Whether by this meaning of its flag nothing is known to be wrong with a value. */
+/** Whether this meaning of a flag says nothing against a value. */
 export const isGoodMeaning = (word: string): boolean => GOOD_MEANINGS.has(meaningOf(word))
 
 /**

@@ -24,7 +24,7 @@ export const isGood = (table: Pick<OpenTable, 'text'>, { field, good }: Flag): b
 export const goodSet = (values: readonly (number | string)[]): Set<string> =>
   new Set(values.map((value) => plainText(String(value))))
 
-/** What the columns of a table say, for their flags. */
+/** The columns of a table, for their flags. */
 export interface Flagged {
   readonly labels: readonly string[]
   readonly cells: readonly HeaderCell[]
@@ -85,7 +85,7 @@ function isFlagOf(
   return isBehindEach ? measuredField === field - 1 : true
 }
 
-/** In tables a value that nobody has controlled is as good as its source. */
+/** In tables an uncontrolled value is as good as its source. */
 const UNCONTROLLED = /^(?:not_qced|no_qc(?:_performed)?|no_quality_control|blank|changes|not_checked)$/i
 const isGoodWord = (word: string): boolean => {
   const plain = word.trim().replaceAll(/[\s-]+/g, '_')

@@ -18,34 +18,31 @@ import {
 import { isUnit } from './units.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
-/** What a cell of a header says. */
+/** A cell of a header, understood. */
 export interface HeaderCell {
   readonly text: string
   readonly meaning: (Meaning & { readonly word: string }) | null
-  /** What a word of several meanings can be; empty for any other. */
+  /** Meanings of an ambiguous word; empty for any other. */
   readonly can: readonly string[]
   readonly roles: readonly Role[]
   /** The word that gives the role. */
   readonly roleWord: string
-  /** Empty where it names none. */
+  /** Empty without one. */
   readonly unit: string
-  /** How far its times are ahead of UTC, "+09:00"; `local` for a clock that it does not name. */
+  /** The lead of its times over UTC, "+09:00"; `local` for an unnamed clock. */
   readonly lead: string | null
   readonly isFlag: boolean
   /** Whether its cells are the units of another column. */
   readonly isUnits: boolean
   /** The name without unit, zone and words of quality: what flags and their measures have in common. */
   readonly base: string
-  /** Of a sensor or a level, where the name has one. */
+  /** Number of a sensor or a level, if the name has one. */
   readonly number: number | null
   readonly depth: number | null
   readonly qualifiers: ReadonlySet<Qualifier>
-  /** The order of year, month and day in a format that it names: "DMY". */
+  /** The order of year, month and day in a named format: "DMY". */
   readonly order: string
-  /**
-   * Of which quantity it is, where this is none that is read: `air`; null for a measure and for an unknown
-   * name.
-   */
+  /** Kind of a quantity that is not read, `air`; null for a measure and for an unknown name. */
   readonly family: string | null
   /** Words without a meaning here. */
   readonly unknown: readonly string[]
@@ -102,7 +99,7 @@ const COMPASS = /^(?:0|360) ?(?:=|is) ?n(?:orth)?(?:,? ?90 ?(?:=|is) ?e(?:ast)?)
 /** A format of times beside a name: "dd/mm/yyyy hh:mm". */
 const ORDER = /^(?:[ymd]{1,4}[-/. ]?){3}(?:[t ,]*h{1,2}.{0,9})?$/i
 
-/** What some tokens are together; null for nothing. */
+/** The meaning of some tokens together; null for none. */
 function partOf(text: string, tokens: readonly Token[], at: number, end: number): Part | null {
   const { group, from } = tokens[at]
   for (let i = at + 1; i <= end; i++) {
@@ -295,7 +292,7 @@ function readCell(text: string): HeaderCell {
   }
 }
 
-/** What a quantity is about: neighbours of one kind explain a word of several meanings. */
+/** The kind of a quantity: neighbours of one kind explain an ambiguous word. */
 export function familyOf(quantity: string): string {
   if (quantity.startsWith('current')) return 'current'
   if (/^(?:air|dew|pressure|humidity|visibility)/.test(quantity)) return 'air'
@@ -326,7 +323,7 @@ function rolesOf(roled: readonly Part[]): Role[] {
   return (first ?? []).filter((role) => more.every((roles) => roles.includes(role)))
 }
 
-/** Whether a cell names a measure, in whatever words besides. */
+/** Whether a cell names a measure, whatever its other words. */
 export const namesMeasure = ({ meaning, can }: HeaderCell): boolean => meaning !== null || can.length > 0
 
 export const namesTime = ({ roles }: HeaderCell): boolean => roles.some((role) => TIMES.has(role))

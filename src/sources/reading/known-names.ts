@@ -16,17 +16,17 @@ export type Qualifier = keyof typeof vocabulary.words
 
 export interface Meaning {
   readonly name: Quantity
-  /** Of names with the same meaning the first is preferred. */
+  /** The lowest is preferred among names with the same meaning. */
   readonly rank: number
 }
 
-/** What a word, or several words as one, stands for. */
+/** The meaning of a word, or of several words as one. */
 export interface Known {
   meaning?: Meaning & { readonly word: string }
-  /** What a word of several meanings can be: measures, and quantities that are not read. */
+  /** Meanings of an ambiguous word: measures, and quantities that are not read. */
   can?: readonly string[]
   roles: Role[]
-  /** Of a quantity that is not read: what it is about, `air` or `wave`. */
+  /** Kind of a quantity that is not read: `air` or `wave`. */
   family?: string
   qualifiers: Qualifier[]
 }
@@ -99,19 +99,19 @@ function knownWords(): ReadonlyMap<string, Known> {
   return known
 }
 
-/** Behind the English names, which are those of most tables. */
+/** After the English names, which most tables have. */
 const FOREIGN_RANK = 50
 
 const KNOWN = knownWords()
 
-/** What a text without further words stands for. */
+/** The meaning of a text without further words. */
 export const knownAs = (text: string): Known | undefined => KNOWN.get(text) ?? KNOWN.get(plainName(text))
 
 export const FILLERS: ReadonlySet<string> = new Set(wordsOf(vocabulary.words.filler))
 
 const isIn = (names: Words, word: string): boolean => wordsOf(names).includes(word)
 
-/** Whether many use this name for something else too: a standard name counts more. */
+/** Whether many use the name for something else too: a standard name counts more. */
 export const isGeneric = (word: string): boolean => isIn(vocabulary.generic, word)
 
 /** Whether values under this name are by definition where waves and wind come from. */

@@ -43,7 +43,7 @@ interface Library {
 
 /** An open file. */
 export interface NetcdfFile {
-  /** Of its variables and groups, without the contents of groups. */
+  /** Names of its variables and groups, without the contents of groups. */
   readonly names: readonly string[]
   /** An attribute of the file that is text. */
   attribute(name: string): string | undefined
@@ -174,8 +174,8 @@ function readVariable(
   { rank, maxValues, isCoordinate = false }: Wanted,
 ): Variable {
   const { metadata } = found
-  // What it lacks of other files would be read as zeros.
-  if (metadata.virtual_sources !== undefined) throw new UnusableFile(`${name} is put together from others`)
+  // Values that the other files lack would be read as zeros.
+  if (metadata.virtual_sources !== undefined) throw new UnusableFile(`${name} is a virtual dataset`)
   const shape = metadata.shape?.length === 0 ? [1] : (metadata.shape ?? [])
   if (shape.length < 1 || shape.length > rank) {
     throw new UnusableFile(`${name} is ${rank === 1 ? 'not a list' : 'neither a list nor a table'}`)

@@ -56,7 +56,7 @@ export async function listFolder(folder: string, levels = 1, top = folder): Prom
   return listing
 }
 
-/** What a link leads to; null for nothing. @throws BuildError */
+/** The target of a link; null for none. @throws BuildError */
 async function linked(link: string, top: string): Promise<Stats | null> {
   const found = await stat(link).catch(() => null)
   if (found === null || (!found.isFile() && !found.isDirectory())) return found
@@ -105,10 +105,10 @@ export function doubtIgnored(report: Report, names: readonly string[], why = '')
   report.doubt({ what, times: names.length, examples: names })
 }
 
-/** Takes a doubt that came up `times` times; 0 makes none. */
+/** Reports a doubt `times` times, by default once. */
 export type TakeDoubt = (kind: keyof typeof doubts, example: string, times?: number) => void
 
-/** Takes doubts about one file, with its path before the example, or about the source. */
+/** Reports doubts about one file, with its path before the example, or about the source. */
 export function takeDoubts(report: Pick<Report, 'doubt'>, path = ''): TakeDoubt {
   return (kind, example, times = 1) => {
     const examples = [path === '' ? example : `${path}: ${example}`]

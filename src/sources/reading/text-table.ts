@@ -292,7 +292,7 @@ export type ReadRecord<C extends Columns> = (
   cell: (column: string) => string,
 ) => string | null
 
-/** What the first column of a list of stations may be called, too. */
+/** Other names for the first column of a list of stations. */
 const OTHER_IDENTIFIER = /^(?:station|id|code)$/i
 
 /**

@@ -58,11 +58,11 @@ function countOf(texts: readonly string[], isNamed: boolean): string | null {
 /** Shapes of texts that are looked at for formats: real columns have a few. */
 const MOST_SHAPES = 50
 
-/** What the header of times says about them. */
+/** The header of a column of times. */
 export interface Told {
   /** The order of year, month and day; empty where it says none. */
   readonly order: string
-  /** Whether its name is that of a count, as "Epoch Time" is. */
+  /** Whether its name is a count's, such as "Epoch Time". */
   readonly isCount: boolean
 }
 

@@ -98,7 +98,7 @@ const TOKENS: { readonly [token: string]: readonly [part: string, pattern: strin
   ss: ['second', '\\d{2}(?:\\.\\d{1,9})?'],
   A: ['half', '[ap]\\.?m\\.?'],
 }
-/** What names the zone behind a time. */
+/** Pattern of a zone after a time. */
 const ZONE = '[a-z]{1,5}(?: ?[+-]\\d{1,2}(?::?\\d\\d)?)?|[+-]\\d{1,2}:?\\d\\d'
 /** Two digits of a year from this one on are of the last century: no buoy measured before. */
 const FIRST_SHORT_YEAR = 70

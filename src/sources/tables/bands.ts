@@ -23,7 +23,7 @@ import type { FileReport, Sink } from '../source.ts'
 
 const PLACE = Type.Optional(Type.String({ minLength: 1, maxLength: 300 }))
 
-/** Of text the names of the columns before `_0`, `_1`, …; of JSON the places of the lists. */
+/** Names of the columns of a text before `_0`, `_1`, …; in JSON the places of the lists. */
 export const SPECTRA = object({
   frequency: PLACE,
   bandwidth: PLACE,
@@ -110,11 +110,11 @@ const MAX_SETS = 16
 export class TableSpectra {
   readonly #kept: { station: number; feed: number; batch: SpectraBatch }[] = []
   #waiting = new Map<string, { station: number; batch: SpectraBatch }>()
-  /** Of the file. */
+  /** Sets of bands of the file. */
   readonly #sets = new Set<string>()
   #worst = { difference: 0, row: 0 }
 
-  /** Reads the spectrum of a row. False where it has none; one that is faulty is reported. */
+  /** Reads the spectrum of a row. False without one; a faulty spectrum is reported. */
   read(
     table: OpenTable,
     { fields, axes }: BandFields,

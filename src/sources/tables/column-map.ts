@@ -60,7 +60,7 @@ const TABLE = object({
       zone: Type.Optional(WORDS),
     }),
   ),
-  /** By measure; null for one that is not to be read. */
+  /** By measure; null leaves the measure out. */
   values: Type.Optional(
     Type.Unsafe<{ [name in MeasureName]?: ValueSpec | null }>(
       object(

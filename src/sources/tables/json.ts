@@ -42,7 +42,7 @@ function pathOf(place: string): Path {
   return { fromDocument: place.startsWith('^'), steps }
 }
 
-/** Where a place leads from. */
+/** The start of a place. */
 interface Scope {
   row: unknown
   readonly document: unknown

@@ -32,7 +32,7 @@ export { textOf }
 export interface FoundTable {
   readonly table: OpenTable
   readonly map: MappedTable
-  /** Of its file, without `.gz`. */
+  /** Path of its file, without `.gz`. */
   readonly path: string
   readonly info: Attributes
   /**
@@ -78,10 +78,10 @@ export interface Layout {
 }
 
 const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_999]
-/** What people write for "missing"; 99 and 99.9 alone can be speeds. */
+/** Numbers that people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
 
-/** What a table says of its columns, before they are chosen. */
+/** Columns of a table before any is chosen. */
 interface Columns {
   readonly cells: readonly HeaderCell[]
   /** Null for answers of servers. */
@@ -251,10 +251,7 @@ function severalStations(
   return null
 }
 
-/**
- * What latitudes or longitudes are multiplied with: by the map, or by the hemisphere that a header or a
- * format names.
- */
+/** Factor of latitudes or longitudes: by the map, or by the hemisphere of a header or a format. */
 function factorOf(
   role: 'lat' | 'lng',
   field: number,

@@ -20,7 +20,7 @@ interface Place {
   readonly row: number
 }
 
-/** What a column has shown so far, in the table's own unit. */
+/** Values of a column so far, in the table's own unit. */
 class ColumnMarks {
   readonly #name: MeasureName
   readonly #isDirection: boolean
@@ -55,7 +55,7 @@ class ColumnMarks {
     const { unit } = MEASURES[this.#name]
     const nines = [...this.#nines].sort(([a], [b]) => b - a)
     for (const [value, places] of nines) {
-      // One value alone may be one storm.
+      // A single value may be a storm.
       const isAlone = this.#most === -Infinity && places.length === 1
       const isFar = !isAlone && this.#most <= value * FAR_BELOW
       if (isFar) yield { name: this.#name, reason: `${this.#name} of ${value}, far above all others`, places }

@@ -15,7 +15,7 @@ interface Choice {
   readonly info: Attributes
   readonly given: NonNullable<MappedTable['values']>
   readonly columnOf: (at: At) => number
-  /** Whether people named the columns: what they may mean is asked, not guessed. */
+  /** Whether people named the columns: their meaning is asked, not guessed. */
   readonly isOfPeople: boolean
   readonly doubt: TakeDoubt
   readonly ask: Ask
@@ -26,7 +26,7 @@ interface Candidate extends Meaning {
   readonly isOwn: boolean
 }
 
-/** Behind all ranks of names. */
+/** After all ranks of names. */
 const NUMBERED = 1000
 const GENERIC = 500
 /** Sensors are counted from 1; a greater number behind a temperature may be a depth. */
@@ -80,7 +80,7 @@ const isNumbered = ({ field, isOwn }: Candidate, cells: readonly HeaderCell[]): 
 const isDeepNumber = ({ field, name }: Candidate, cells: readonly HeaderCell[]): boolean =>
   name === 'waterTemperature' && cells[field].number! > MOST_SENSORS
 
-/** What a column means by its standard name or its own name. */
+/** The meaning of a column by its standard name or its own name. */
 function candidateOf(
   field: number,
   { cells, labels, info, given, isOfPeople, doubt, ask }: Choice,

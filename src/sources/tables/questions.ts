@@ -1,13 +1,13 @@
-/** What only the operator of a table can say. */
+/** Questions that only the operator of a table can answer. */
 
-/** What a table does not say, or says in more ways than one. Nothing is read by it until a map says it. */
+/** A missing or ambiguous fact about a table. It is not guessed: a map has to say it. */
 export interface Question {
   readonly about: 'time' | 'timeFormat' | 'zone' | 'station' | 'measure' | 'flags' | 'encoding'
   /** Its column as the header writes it; empty for a question about the whole table. */
   readonly column: string
-  /** In words. */
+  /** The reason in words. */
   readonly why: string
-  /** What it can be: measures, or formats of times; empty for anything. */
+  /** Possible answers: measures, or formats of times; empty for anything. */
   readonly can: readonly string[]
 }
 

@@ -415,7 +415,7 @@ test('A listing that names no next page, the same one again, one of before, or a
     const store = storeOf(t, stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
     await fails(
       store.list(''),
-      /^s3:\/\/bucket\/sea: its list does not end within 1000000 objects and 1000 pages, or goes round/,
+      /^s3:\/\/bucket\/sea: its list does not end within 1000000 objects and 1000 pages, or repeats itself/,
     )
   }
 })

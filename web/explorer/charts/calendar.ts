@@ -54,7 +54,7 @@ export function commonMeans(
   return [meanOf(0), meanOf(1)]
 }
 
-/** With fewer years their extremes would pass for what is usual. */
+/** With fewer years their extremes would pass for usual. */
 const LEAST_YEARS = 5
 const LOW_SHARE = 0.1
 const HIGH_SHARE = 0.9
@@ -69,7 +69,7 @@ export interface Usual {
   to: number
 }
 
-/** What is usual at each of `length` buckets; null where no bucket has enough years. */
+/** Usual heights of each of `length` buckets; null if no bucket has enough years. */
 export function usual(years: readonly SeriesYear[], length: number): Usual | null {
   const used = years.filter(({ point_count: count }) => count > 0)
   if (used.length < LEAST_YEARS) return null

@@ -12,7 +12,7 @@ export interface Memory {
 
 interface GroupOptions {
   memory: Memory
-  /** What the cursor's slider is called. */
+  /** Name of the cursor's slider. */
   label: string
   /** Index of `x` where the keyboard begins. */
   first: number

@@ -115,8 +115,8 @@ export function partsOfForecast(answer: PlaceForecast): Part[] {
 }
 
 /**
- * What is usual at some times, between the middles of months: the heights that one, five and nine of ten
- * readings are below.
+ * Usual heights at some times, between the middles of months: one, five and nine of ten readings are below
+ * them.
  */
 export function usualPart(time: readonly string[], periods: readonly ClimatePeriod[]): Part {
   const of = (quantile: 'p10' | 'p50' | 'p90'): Values =>

@@ -46,7 +46,7 @@ export interface Line {
   fill?: string
   /** Class of its row in the legend. */
   class?: string
-  /** Its mark in the legend, where that is not the line's. */
+  /** Its mark in the legend, if not the line's. */
   mark?: string
   /** Text of a value in the API's unit, where that is not the number with the unit. */
   textOf?: (value: number, index: number) => string
@@ -58,12 +58,12 @@ export interface Line {
   isOff?: boolean
   /** Signs of the same row do not cover each other. */
   row?: string
-  /** Of signs: the label of the line whose entry in the legend has them, too. */
+  /** For signs: the label of the line whose entry in the legend shows them, too. */
   of?: string
 }
 
 export interface Plot {
-  /** What is measured. */
+  /** The measure's name. */
   name: string
   scale: Scale
   /** Each line has a value, or nobody would know what its name in the legend stands for. */
@@ -74,7 +74,7 @@ export interface Plot {
   bands?: UPlot.Band[]
 }
 
-/** What plots over one x axis have in common. */
+/** Common to plots over one x axis. */
 export interface Shared {
   /** Epoch seconds, ascending, and the range of them that the axis has. */
   x: readonly number[]
@@ -110,7 +110,7 @@ export function draw(
   place.className = `plot ${size}`
   Object.assign(place.dataset, { name, unit: scale.unit })
   host.append(place)
-  // In the place of the time while nothing is pointed at.
+  // Shown in place of the time while nothing is pointed at.
   const isTouch = matchMedia('(pointer: coarse)').matches
   const byMouse = onSelect === undefined ? texts.chart.hover : texts.chart.hoverOrDrag
   const hint = isTouch ? texts.chart.tap : byMouse

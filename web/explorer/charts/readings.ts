@@ -1,4 +1,4 @@
-/** What a buoy measures and what is forecast over some time: heights, and all else below them. */
+/** Measured and forecast values of a buoy over some time: heights, and all else below them. */
 import type UPlot from 'uplot'
 import { bucketName, calendarDay, clockTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
@@ -36,7 +36,7 @@ export interface ReadingsView {
   beside: string | null
   /** Whether the chart goes on to the line of now, which moves. */
   isToNow: boolean
-  /** What readings are drawn by, and the name of a bucket by its middle (ISO 8601). */
+  /** The bucket of the readings, and a bucket's name by its middle (ISO 8601). */
   buckets?: { readonly bucket: '1d' | '1mo'; readonly middles: ReadonlySet<string> } | null
   onSelect?: (range: Range) => void
 }
@@ -145,7 +145,7 @@ function plotsOf(
   const where = (speeds: Values, name: string): Values =>
     column(name).map((value, i) => (speeds[i] === null ? null : value))
   const windFrom = where(wind, 'wind_direction')
-  // Where something was measured, the forecast is left out.
+  // Measured times have no forecast.
   const after = (measured: Values, ahead: Values): Values => {
     const last = measured.findLastIndex(has)
     return ahead.map((value, i) => (i > last ? value : null))
@@ -156,7 +156,7 @@ function plotsOf(
     buckets === null
       ? bandLines(names.usual, column('usual_low'), column('usual_high'), height)
       : bandLines(names.range, column('least_height'), column('greatest_height'), height)
-  // Of a long range only the heights are drawn at first: four lines up and down over each other say nothing.
+  // A long range shows only the heights at first: four crossing lines say nothing.
   const isOff = buckets !== null && band.length > 0
   const [period, peak] = [column('period'), column('peak_period')]
   // A network with one column of periods has it under both names.

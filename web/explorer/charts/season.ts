@@ -18,7 +18,7 @@ const TIMES: UPlot.Axis.Values = [
   [60, '{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
 ]
 export interface SeasonView {
-  /** What is measured. */
+  /** The measure's name. */
   label: string
   /** Seasons with readings. */
   all: readonly SeriesYear[]

@@ -1,6 +1,6 @@
 /** The pictures of a wave spectrum as outlines of SVG: density by band, and over directions on a disc. */
 
-/** What the bands of a picture are along. */
+/** The axis of the bands of a picture. */
 export type Along = 'period' | 'frequency'
 
 /** A box of drawing units. */

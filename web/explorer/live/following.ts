@@ -19,7 +19,7 @@ import {
 } from '../store.ts'
 import { Live } from './live.ts'
 
-/** Without events a new snapshot is seen within this, mostly by one call a minute without a body. */
+/** Time to notice a new snapshot without events, mostly by a call without a body. */
 const REFRESH_MS = 60_000
 /** A published snapshot that does not come by then is on other servers alone, and the page asks again. */
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
@@ -75,7 +75,7 @@ export function startFollowing(): void {
 
 let wasLost = false
 
-/** What follows from the state of the connection. Returns what is to be done when it is over. */
+/** Acts on the state of the connection. Returns a function to call when the state is over. */
 function followState(): (() => void) | undefined {
   if (live.state.value === 'lost') {
     wasLost = true

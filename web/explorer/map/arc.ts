@@ -8,7 +8,7 @@ import type { Position } from '../view.ts'
 export function arcOf(longitudes: readonly number[]): [number, number] {
   const sorted = longitudes.toSorted((a, b) => a - b)
   const [first = 0, last = 0] = [sorted[0], sorted.at(-1)]
-  // Without the widest gap the rest of the circle is left.
+  // The arc is the circle without its widest gap.
   let [west, east, widest] = [first, last, first + 360 - last]
   for (const [i, longitude] of sorted.entries()) {
     const next = sorted[i + 1]

@@ -1,6 +1,6 @@
 /**
- * What lies below the buoys: a coarse map of the world, tiles with coast and towns for a near map, or the
- * style of the operator in place of both.
+ * The map below the buoys: a coarse map of the world, tiles with coast and towns for a near map, or the
+ * operator's style in place of both.
  */
 import type { LayerSpecification, Map as MapView, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../theme.ts'

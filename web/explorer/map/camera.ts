@@ -1,6 +1,6 @@
 /**
- * What the map shows by the state of the page, whoever draws it: the place it has, its first view, its dots.
- * MapLibre makes movements jumps for visitors who ask their system for less motion.
+ * The map's contents by the state of the page, whoever draws it: its area, its first view, its dots. MapLibre
+ * makes movements jumps for visitors who ask their system for less motion.
  */
 import { computed } from '@preact/signals'
 import type { Map as MapView } from 'maplibre-gl'
@@ -79,8 +79,8 @@ const featuresText = computed(() =>
 const features = computed(() => JSON.parse(featuresText.value) as ReturnType<typeof buoyFeatures>)
 
 /**
- * All buoys as dots: where those in the water are, and where they are drawn so that none covers another.
- * `equator` in pixels; null where those that lie together are drawn as one.
+ * All buoys as dots: their real places, and drawn places so that none covers another. `equator` in pixels;
+ * null if neighbours are drawn as one.
  */
 export function dotsOf(equator: number | null) {
   const physical = features.value.filter(({ properties }) => !properties.virtual)
@@ -133,8 +133,8 @@ export function fitFirst(map: MapView): void {
 }
 
 /**
- * What the zoom of a globe with this in its middle has in addition to that of one as large that shows the
- * equator.
+ * By how much the zoom of a globe with `lat` in its middle exceeds that of an equal one with the equator
+ * there.
  */
 const beyondEquator = (lat: number): number =>
   showsGlobe.peek() ? Math.log2(Math.cos((Math.min(GLOBE_END, Math.abs(lat)) * Math.PI) / 180)) : 0
@@ -159,7 +159,7 @@ export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: bo
 const DISC_SHARE = 0.9
 /** MapLibre looks at the surface from this many heights of the map away. */
 const CAMERA_HEIGHTS = 1.5
-/** From here a pole and what lies around it are seen. */
+/** From this latitude on a pole and its surroundings are seen. */
 const MOST_GLOBE_LATITUDE = 70
 
 /** Shows the whole globe, with the middle of the buoys in front. */

@@ -42,10 +42,10 @@ export function buoyFeatures(
             ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…`
             : name,
         virtual,
-        // By the height dots are placed, by its class coloured.
+        // The height orders dots, its class colours them.
         ...(height !== undefined && { height, class: classOf(height, scaleOf('height', units)) }),
         old: isStale,
-        // Where waves came from hours ago says nothing.
+        // A direction of hours ago says nothing.
         ...(from !== null && !isStale && { from }),
         label: reading === null ? '' : labelOf(reading, virtual, scalesOf(buoy)('height'), now),
       },

@@ -57,7 +57,7 @@ const mercator = (lat: number): number => Math.log(Math.tan(Math.PI / 4 + (lat *
 /** The place of the map, and how much of it is covered from its sides; `panel` of the bottom. Pixels. */
 export type Frame = Readonly<Record<'width' | 'height' | 'top' | 'right' | 'bottom' | 'panel', number>>
 
-/** Who looks: the IANA name of the time zone, and its hours east of Greenwich. */
+/** The visitor's time zone: its IANA name, and its hours east of Greenwich. */
 export interface Visitor {
   timezone: string
   hours: number
@@ -65,13 +65,13 @@ export interface Visitor {
 
 /** The view of a map without buoys: the Atlantic. */
 const NO_BUOYS: Camera = { lat: 25, lng: -30, zoom: 1 }
-/** At the least even a watch shows the whole world; at the most buoys at one pier lie apart. */
+/** At the least zoom even a watch shows the whole world; at the greatest, buoys at one pier lie apart. */
 export const ZOOMS = { least: -2, most: 14 } as const
 /** The world is this wide at zoom 0. */
 export const TILE_PIXELS = 512
 /** A position that is nearer to the edge is not in view. */
 const EDGE_PIXELS = 40
-/** From here on a buoy is seen with the coast around it, and its neighbours have names. */
+/** From this zoom on a buoy is seen with the coast around it, and its neighbours have names. */
 export const BUOY_ZOOM = 4.5
 /**
  * The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the
@@ -80,7 +80,7 @@ export const BUOY_ZOOM = 4.5
 const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
 /** Half of the ring around a chosen dot. */
 const RING_PIXELS = 18
-/** What lies further south than Cape Horn has no buoys and much room on a flat map. */
+/** South of Cape Horn are no buoys, and a flat map has much room for it. */
 const SOUTHMOST = -60
 
 /** A place on Mercator's map, in turns of the Earth from 0° 0° to the east and to the south. */
@@ -97,7 +97,7 @@ function cameraAt(x: number, y: number, zoom: number): Camera {
 /** Turns east of Greenwich, from -0.5. */
 const wrapped = (turns: number): number => turns - Math.floor(turns + 0.5)
 
-/** Where a flat map shows a position, the shorter way around from its middle, in pixels of its place. */
+/** Place of a position on a flat map, the shorter way around from its middle, in pixels of its area. */
 export function spotOf(
   position: Position,
   camera: Camera,
@@ -146,7 +146,7 @@ export function firstCamera(buoys: readonly Zoned[], frame: Frame, visitor: Visi
   return cameraAt(x, y - up / world, zoom)
 }
 
-/** Whether a spot of the map is clear of its edges, and of what lies over it. */
+/** Whether a spot of the map is clear of its edges and of controls over it. */
 export const isClear = (
   { x, y }: { x: number; y: number },
   { width, height, top, right, panel }: Frame,

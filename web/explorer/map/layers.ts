@@ -1,4 +1,4 @@
-/** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
+/** The layers of the map, from the sea up to the labels, in the colours of a theme. */
 import type {
   CircleLayerSpecification,
   ExpressionSpecification,
@@ -13,7 +13,7 @@ import type { Position } from '../view.ts'
 /** Drawn with the fonts of the visitor's machine. */
 export const FONT = ['sans-serif']
 
-/** In the light theme and in the dark one. */
+/** Colours of the light and the dark theme. */
 const COLORS = {
   sea: ['#dde9f0', '#0d1b25'],
   land: ['#f6f4ee', '#1d2b35'],
@@ -36,11 +36,11 @@ export const colorsOf = (theme: Theme) =>
 
 export const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
 /**
- * What is drawn above and labelled before others: the highest seas, and above all old readings those of now.
+ * The order of drawing and labelling: the highest seas above others, and readings of now above all old ones.
  */
 const PRIORITY: ExpressionSpecification = ['-', ['coalesce', ['get', 'height'], -1], ['case', OLD, 100, 0]]
 
-/** One value for each class of height. */
+/** A value for each class of height. */
 const byClass = (values: readonly (string | number)[]): ExpressionSpecification =>
   [
     'step',
@@ -70,7 +70,7 @@ export const RADII = [
   { zoom: 3, low: 5.5, high: 8 },
   { zoom: 7, low: 8.5, high: 11.5 },
 ] as const
-/** Those of the ring around the buoy or point of the panel. */
+/** Radii of the ring around the buoy or point of the panel. */
 export const RING_RADII = [
   [0, 9],
   [3, 11],
@@ -313,12 +313,12 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
     type: 'symbol',
     source,
     layout: {
-      // What the panel is about has its name at any zoom.
+      // The subject of the panel has its name at any zoom.
       'text-field': isMark ? withName : ['step', ['zoom'], LABEL, NAMES_FROM, withName],
       'text-font': font,
       'text-size': 13,
       'text-variable-anchor': ['left', 'right', 'bottom', 'top'],
-      // In heights of the text, beyond the dot, and beyond the ring around it.
+      // Heights of the text, beyond the dot or its ring.
       'text-radial-offset': isMark
         ? ['interpolate', ['linear'], ['zoom'], 0, 1.2, 3, 1.35, 7, 1.65]
         : ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
@@ -361,7 +361,7 @@ export const ARROWS_FROM = 6
 /** With fewer dots in view there is room for arrows at any zoom. */
 export const FEW_DOTS = 60
 
-/** Where waves go, at the edge of each dot whose reading says it. */
+/** Directions that waves go, at the edge of each dot that has one. */
 function arrows(theme: Theme): LayerSpecification[] {
   const away = (radius: number): ExpressionSpecification => ['literal', [0, -(radius + ARROW_PIXELS / 2)]]
   const offset = byZoom(({ low, high }) =>

@@ -49,7 +49,7 @@ import { leashes } from './spread.ts'
 import { keepLabelsWhole } from './whole_labels.ts'
 
 const DOT_PIXELS = 5
-/** What lies over the map. */
+/** Elements over the map. */
 const COVERS = '#live, #map-tools, #legend, #credit, #panel, #beyond'
 
 /**
@@ -270,7 +270,7 @@ function show(map: MapView, { layersBelow, font }: Basemap, painted: Theme): voi
     if (!isHere || about.value === reached) return
     // A point is where the visitor clicked, unless it has a name or came with the address.
     const isClicked = view.peek().buoy === null && reached !== null && !placeNames.has(about.value)
-    // What an address names lies among the operator's buoys, and is no further away than in their first view.
+    // A place named by the address lies among the operator's buoys, no further away than in their first view.
     if (reached === null && view.peek().camera === null && about.value !== '') fitFirst(map)
     if (position.value !== null) bringIntoView(map, position.value, isClicked)
     reached = about.value

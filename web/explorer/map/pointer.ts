@@ -78,7 +78,7 @@ function buoyAt(map: MapView, { x, y }: Point): Drawn | null {
   return nearest
 }
 
-/** By the fine coast where it is drawn, else by the coarse one. A style of the operator's has neither. */
+/** By the fine coast if it is drawn, else by the coarse one. The operator's style has neither. */
 function isLand(map: MapView, { x, y }: Point): boolean {
   const layers = ['land', 'land-lake', 'coast-sea', 'coast', 'coast-lake'].filter((id) => map.getLayer(id))
   const isLandAt = (dx: number, dy: number): boolean => {

@@ -11,7 +11,7 @@ interface Placed {
  */
 const MOST = 9
 const TRUE_ZOOM = ZOOMS.most
-/** From this zoom on they move less and less. */
+/** From this zoom on dots move less and less. */
 const LESS_FROM_ZOOM = 8
 /**
  * Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small

@@ -68,7 +68,7 @@ export async function showStill(
   const canvas = document.createElement('canvas')
   canvas.className = 'still'
   canvas.ariaHidden = 'true'
-  // It takes a while to get one, and the list is still on its way.
+  // Getting a context takes a while, and the list is still on its way.
   const context = canvas.getContext('2d')!
   await isListed
   await pause()
@@ -201,9 +201,7 @@ function drawShapes(
   if (borders !== undefined) context.stroke(borders)
 }
 
-/**
- * Those of a cluster as one, as MapLibre makes them: from the highest height and class of its buoys of now.
- */
+/** The buoys of a cluster as one dot, as MapLibre makes it: from their highest height and class of now. */
 function clustersOf(dots: readonly Dot[], zoom: number): { at: Position; properties: Drawn }[] {
   const now = ({ old, height = -1, class: own = 0 }: Drawn): Partial<Drawn> =>
     old ? { old, height: -1, class: 0 } : { old, height, class: own }
@@ -226,7 +224,7 @@ const placed = (dots: readonly { geometry: Dot['geometry']; properties: Drawn }[
     return { at: { lat, lng }, properties }
   })
 
-/** What a radius is at a zoom, between those that are given. */
+/** The radius at a zoom, between the given ones. */
 function atZoom(stops: readonly (readonly [zoom: number, pixels: number])[], zoom: number): number {
   const next = stops.findIndex(([from]) => from > zoom)
   const [a, b] = [stops[next - 1], stops[next]]

@@ -5,8 +5,8 @@ import type { Map as MapView } from 'maplibre-gl'
 type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 /**
- * From here on no label is cut at the edge of the map nor by what covers it: it is placed at another side of
- * its dot or not at all. MapLibre has no setting for that, so its test for room is made stricter.
+ * No label is cut by the map's edge or by elements over the map: it moves to another side of its dot or is
+ * left out. MapLibre has no setting for that, so its test for room is made stricter.
  */
 export function keepLabelsWhole(map: MapView, covers: () => readonly Box[]): void {
   const index = map.style.placement.collisionIndex
@@ -15,7 +15,7 @@ export function keepLabelsWhole(map: MapView, covers: () => readonly Box[]): voi
   const { placeCollisionBox } = rooms
   rooms.placeCollisionBox = function place(...given) {
     const placed = placeCollisionBox.apply(this, given)
-    // What overlaps everything draws nothing: it keeps labels off the dots.
+    // Symbols that overlap everything draw nothing: they keep labels off the dots.
     if (!placed.placeable || given[1] === 'always') return placed
     // MapLibre's boxes begin beyond the edge, by as much as the grid is larger than the map.
     const edge = this.gridRightBoundary - this.screenRightBoundary

@@ -1,4 +1,4 @@
-/** What the browser keeps for the visitor. Where it forbids that, it lasts as long as the page. */
+/** The visitor's things that the browser keeps; if it forbids that, they last as long as the page. */
 import { pointOf, SLUG } from '../view.ts'
 import { formatUnits, parseUnits, type SomeUnits } from './units.ts'
 
@@ -8,7 +8,7 @@ declare const localStorage: {
   setItem: (name: string, text: string) => void
 }
 
-/** What `act` gives, or undefined where it throws: a browser may forbid its storages, or have no room. */
+/** The result of `act`, or undefined if it throws: a browser may forbid its storages, or have no room. */
 export function attempt<T>(act: () => T): T | undefined {
   try {
     return act()

@@ -5,14 +5,14 @@ import { localNumber } from '../language.ts'
 /** The names in a table, in its order. */
 export const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[]
 
-/** What a visitor chooses the unit of. */
+/** Quantities whose unit a visitor chooses. */
 export const KINDS = ['height', 'speed', 'temperature'] as const
 type Kind = (typeof KINDS)[number]
 export type Units = { readonly [kind in Kind]: keyof (typeof SCALES)[kind] }
 /** Units that a link or the browser names; the rest follows the visitor's locale. */
 export type SomeUnits = Partial<Units>
 
-/** What a value is: of heights, speeds and temperatures the visitor chooses the unit. */
+/** The kind of a value: the visitor chooses the unit of heights, speeds and temperatures. */
 export type Quantity = Kind | 'period' | 'direction' | 'pressure' | 'visibility'
 
 /** How the values of a quantity are written. */
@@ -20,7 +20,7 @@ export interface Scale {
   unit: string
   /** Decimals; a foot has fewer than a metre, since a tenth of it is three centimetres. */
   digits: number
-  /** For values that were measured in this unit: none is written with fewer decimals than it has. */
+  /** For values measured in this unit: each keeps all its decimals. */
   isOwn?: boolean
   /** Converts from the unit of the API. */
   from: (value: number) => number
@@ -93,9 +93,8 @@ export const decimalsIn = (fields: object): Decimals[string] =>
   )
 
 /**
- * What a buoy measures is written with as many decimals as its network's data have: as `told`, or where that
- * says nothing, as the newest readings. JSON leaves closing zeros out, so the longest of many numbers tells
- * them.
+ * Measured values have as many decimals as their network's data: as `told`, else as the newest readings. JSON
+ * leaves closing zeros out, so the longest of many numbers tells them.
  */
 export function scalesOfSources(
   buoys: readonly Measuring[],

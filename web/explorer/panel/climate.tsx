@@ -29,7 +29,7 @@ export function ClimatePanel({ buoy, climate }: { buoy: BuoyDetail; climate: Cli
   const scale = scalesOf.value(buoy)('height')
   const { noReadings } = texts.buoy
   const { noPeriods, noDirections, noStorms, needs15 } = texts.climate
-  // For what a buoy has too little data.
+  // Parts that a buoy has too little data for.
   const none = {
     months: noReadings,
     table: noPeriods,
@@ -55,7 +55,7 @@ export function ClimatePanel({ buoy, climate }: { buoy: BuoyDetail; climate: Cli
   )
 }
 
-/** What draws each part, in this order. */
+/** The component of each part, in this order. */
 const DRAWN: { readonly [part in keyof ClimateAsked]: ComponentType<Drawable<part>> } = {
   months: Months,
   table: Scatter,
@@ -191,7 +191,7 @@ const MIDDLE = ROSE / 2
 const RADIUS = MIDDLE - 18
 const HALF_SECTOR = 10
 
-/** Where waves come from, by classes of height, and how often. */
+/** Shares of directions that waves come from, by classes of height. */
 function Rose({ data, scale }: Drawable<'rose'>) {
   if (data.bins.length === 0) return <Note>{texts.climate.noDirections}</Note>
   const sectors = Array.from({ length: 16 }, (_, i) => data.bins.filter(({ x }) => x === i * 22.5))

@@ -1,4 +1,4 @@
-/** Who measured and forecast what the panel shows, with the way to the station's own page. */
+/** Credits for the panel's measurements and forecasts, with a link to the station's own page. */
 import type { BuoyDetail, PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { ownerOf, stationPage } from '../addresses.ts'
 import { dayTimeAndZone, type Zone } from '../format.ts'
@@ -10,8 +10,8 @@ import { api, clock } from '../store.ts'
 const ADDRESS = /(https:\/\/[^\s<>"…]*[^\s<>".,;:!?()…])(?![^\s<>"…]*…)/
 
 /**
- * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real,
- * and the operator's terms are not of made-up readings.
+ * The credit for measurements, and the operator's terms. A demo has only real names and positions, and the
+ * terms do not apply to made-up readings.
  */
 function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)

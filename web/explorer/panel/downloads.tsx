@@ -13,7 +13,7 @@ import { announce, api, page } from '../store.ts'
 /** Formats of files, in the order of their links. Each is a value of `format` in the API. */
 const FILE_FORMATS = { csv: 'CSV', geojson: 'GeoJSON', parquet: 'Parquet' } as const
 
-/** What can be saved: its name, the address without a format, and the formats of files. */
+/** A download: its name, the address without a format, and the formats of files. */
 type Offer = readonly [label: string, address: string, ...formats: (keyof typeof FILE_FORMATS)[]]
 
 /** The addresses of files that are on their way: a second press starts no second one. */

@@ -72,7 +72,7 @@ function withoutReading(available: BuoyDetail['available']): string {
   return others.length === 0 ? texts.buoy.noReadings : texts.buoy.noWaves(others.join(', '))
 }
 
-/** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
+/** Measures other than the significant height, in the order of tiles and of the table. */
 const MEASURES = [
   ['maximum_height', 'height'],
   ['period', 'period'],
@@ -101,7 +101,7 @@ export const READ: readonly Column[] = [
 ]
 const isPart = (name: string): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
 
-/** What the first line has is in no tile, and one column for peak and period is no second one. */
+/** Measures of the first line have no tile, and one column for peak and period needs no second one. */
 function isTile(name: (typeof MEASURES)[number][0], reading: ReadingSummary): boolean {
   if (isPart(name) || !has(reading[name]) || name === 'peak_period') return false
   return name !== 'period' || (has(reading.peak_period) && reading.period !== reading.peak_period)
@@ -143,7 +143,7 @@ function tileText(name: string, quantity: Quantity, value: number, scales: Scale
   return scaledText(scales(quantity), value)
 }
 
-/** What is not rounded to 0.0. */
+/** The least change that is not rounded to 0.0. */
 const LEAST_TREND_HPA = 0.05
 
 /** A difference has one decimal, not those that its bits have. */

@@ -186,11 +186,11 @@ function RowReading({ buoy, isPlace }: { buoy: ActiveBuoy | null; isPlace: boole
   )
 }
 
-/** Of a favourite that is silent, or a place, only the name is known. */
+/** Only the name of a silent favourite or a place is known. */
 export function BuoyRow(props: {
   buoy: ActiveBuoy | { slug: string; name: string }
   start: string
-  /** In place of who measures. */
+  /** Replaces the network's name. */
   where?: string
   trend?: Trend
 }) {

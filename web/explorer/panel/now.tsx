@@ -1,4 +1,4 @@
-/** What a buoy measures now: newest reading, chart and table of some time, and the days ahead. */
+/** A buoy now: newest reading, chart and table of some time, and the days ahead. */
 import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
 import {
@@ -26,7 +26,7 @@ import { Latest, READ } from './latest.tsx'
 import { nearestOf } from './list.tsx'
 import { PartTable } from './table.tsx'
 
-/** What an answer has of a buoy; null before it is there, and where it has nothing. */
+/** A buoy's values in an answer; null before it comes, and without values. */
 function partOf(answer: NowAsked['past']['answer'], id: number): Part | null {
   if (answer.state !== 'here') return null
   const { data } = answer
@@ -35,7 +35,7 @@ function partOf(answer: NowAsked['past']['answer'], id: number): Part | null {
 }
 
 /**
- * What was measured: all readings, or whole buckets of a long range with the least and greatest heights of
+ * Measured values: all readings, or whole buckets of a long range with the least and greatest heights of
  * each.
  */
 function measuredOf({ past, long }: NowAsked, id: number, zone: Zone): Part | null {
@@ -50,7 +50,7 @@ function measuredOf({ past, long }: NowAsked, id: number, zone: Zone): Part | nu
   return bucketsOf(own, { least, greatest }, (time) => dayOf(time) >= first && dayOf(time) <= last)
 }
 
-/** Where a bucket is drawn, and by what it is named there. */
+/** A part with its buckets at their middles, which also name them. */
 function centred(part: Part, bucket: '1d' | '1mo' | undefined): Part {
   return bucket === undefined
     ? part
@@ -221,7 +221,7 @@ function Beside({ buoy }: { buoy: BuoyDetail }) {
   )
 }
 
-/** What is known of a buoy without its details. */
+/** Facts about a buoy without its details. */
 export function Known({ known, answer }: SubjectOf<'known'>) {
   const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
   return (
@@ -261,7 +261,7 @@ function Guess({ slug }: { slug: string | undefined }) {
 
 /** The chart in a sentence. */
 function description({ time, values }: Part, zone: Zone, scales: Scales): string {
-  // Of buckets the extremes are, not the means.
+  // Buckets show their extremes, not the means.
   const most = values.greatest_height ?? values.significant_height ?? []
   const [least, heights] = [(values.least_height ?? most).filter(has), most.filter(has)]
   if (heights.length === 0) return texts.chart.none

@@ -133,8 +133,8 @@ function Star({ slug, name }: { slug: string; name: string }) {
 }
 
 /**
- * What the visitor reads stays in its place on the screen, also where rows come above it, and the focus stays
- * where it is. A panel about something else begins at its top, and gets the focus as soon as it is drawn: its
+ * The text that the visitor reads stays in its place on the screen, even if rows come above it, and the focus
+ * stays. A panel about something else begins at its top, and gets the focus as soon as it is drawn: its
  * heading, or in the list the row that the visitor came from.
  */
 function useKeptPlace(content: { current: HTMLElement | null }, shown: Page): void {

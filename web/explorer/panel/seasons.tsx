@@ -11,7 +11,7 @@ import { Instead, Note } from '../pieces.tsx'
 import { clock, page, units, update } from '../store.ts'
 import { METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
-/** What the chart shows: the visitor's choice where it has readings, else the newest two years, or null. */
+/** The chart's years: the visitor's choice if it has readings, else the newest two years, or null. */
 export function seasonView(
   buoy: BuoyDetail,
   view: ViewState,

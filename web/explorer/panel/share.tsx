@@ -1,4 +1,4 @@
-/** What a visitor gives to others: the address of the view, and of a buoy the code of two frames. */
+/** Links to share: the address of the view, and the code of two frames of a buoy. */
 import { signal } from '@preact/signals'
 import { Dialog } from '../dialogs.tsx'
 import { texts } from '../language.ts'

@@ -49,7 +49,7 @@ export function SpectrumPanel({ buoy, spectrum }: { buoy: BuoyDetail; spectrum: 
   )
 }
 
-/** What both pictures are of; `past` is the spectrum of the day before. */
+/** The data of both pictures; `past` is the spectrum of the day before. */
 interface Shown {
   readonly data: Data
   readonly shown: Spectrum
@@ -83,7 +83,7 @@ function Drawn({ data, shown, past, zone }: Shown & { zone: Zone }) {
         type="range"
         min={0}
         max={data.frequencies.length - 1}
-        // Of periods the lowest band is on the right.
+        // On an axis of periods the lowest band is on the right.
         value={along === 'period' ? data.frequencies.length - 1 - band : band}
         aria-label={texts.spectrum.band}
         aria-valuetext={reading}
@@ -138,7 +138,7 @@ const BOX: Box = { width: 320, height: 150 }
 /** Room for the texts of the axis, and above the highest density. */
 const [BELOW, ABOVE] = [22, 6]
 
-/** Where the pointer is in the drawing units of a picture `width` wide that begins at `left` and `top`. */
+/** The pointer's place in drawing units of a picture `width` wide that begins at `left` and `top`. */
 function placeOf(event: PointerEvent, width: number, left: number, top: number): { x: number; y: number } {
   const box = (event.currentTarget as Element).getBoundingClientRect()
   const scale = width / box.width
