@@ -56,7 +56,7 @@ export class AddressCounters {
   }
 
   /**
-   * Counts one call of an address unless it is refused; a text that is not one counts as one address.
+   * Counts one call of an address unless it is refused; all texts that are no address count as one.
    * @param limit calls per hour, at least 1.
    * @param now epoch seconds.
    * @returns calls left after this one, or -1 when the hour's limit is used up.

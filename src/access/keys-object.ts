@@ -174,7 +174,7 @@ export interface FollowerOptions {
  * force: an editor that writes in two steps must not lock everybody out.
  */
 export class FollowedKeys {
-  /** Resolves when it is known which keys there are. */
+  /** Resolves when the keys are known. */
   readonly known: Promise<void>
   readonly #options: FollowerOptions
   readonly #stopping = new AbortController()

@@ -37,7 +37,7 @@ export interface QuotaExchangeOptions {
 
 export class QuotaExchange {
   readonly #options: QuotaExchangeOptions
-  /** Another one after each start. */
+  /** Another name after each start. */
   readonly #replica = randomName()
   readonly #timer: NodeJS.Timeout
   /** By slot: the id of its key, and its calls in `#hour` that were sent to Redis. */

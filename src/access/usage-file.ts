@@ -17,7 +17,7 @@ const MAX_COUNT = 0x7fff_ffff
 export class KeySlots {
   readonly #counters: QuotaCounters
   readonly #live = new Map<string, number>()
-  // Oldest revocation first.
+  // Slots of revoked keys by id, oldest revocation first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 
@@ -89,7 +89,7 @@ function hourText(now: number): string {
 
 interface Usage {
   readonly counts: ReadonlyMap<string, number>
-  /** Why the file was ignored, or null. Keys then start the hour with all their calls. */
+  /** Why the file was ignored, or null. Keys then start the hour with their full quota. */
   readonly warning: string | null
 }
 

@@ -35,7 +35,7 @@ interface Twice {
 }
 
 /** Rows of one buoy and feed that arrived together and lie together in one chunk. */
-export interface Run {
+export interface SpooledRun {
   handle: number
   feed: number
   chunk: number
@@ -49,21 +49,21 @@ export interface Chunk extends Rows {
   readonly names: readonly MeasureName[]
 }
 
-interface Stretch {
+interface Run {
   rows: Rows
   from: number
   to: number
 }
 
 interface BuoyRows {
-  runs: Run[]
-  base: Stretch[]
+  runs: SpooledRun[]
+  base: Run[]
 }
 
 /** Makes the tables of a month from the spooled runs and the earlier rows; see `Spool.take`. */
 export function monthTables(
   month: number,
-  runs: readonly Run[],
+  runs: readonly SpooledRun[],
   chunks: readonly Chunk[],
   idOf: (handle: number) => number,
   asOf: number,
@@ -82,11 +82,11 @@ export function monthTables(
   let later = 0
   for (const [id, buoy] of [...byBuoy].sort(([a], [b]) => a - b)) {
     const onTwice = (time: number): unknown => entryOf(twice, id, () => ({ rows: 0, time })).rows++
-    const add = (newer: Stretch[], older: Stretch): Stretch[] => addOlder(newer, older, names)
+    const add = (newer: Run[], older: Run): Run[] => addOlder(newer, older, names)
     // Earlier rows are in order already, readings and weather apart, as they are written again.
-    const stretches =
+    const ordered =
       buoy.runs.length === 0 ? buoy.base : buoy.base.reduce(add, inOrder(buoy.runs, chunks, names, onTwice))
-    for (const stretch of stretches) later += writeStretch(stretch, asOf, readings, weather)
+    for (const run of ordered) later += writeRun(run, asOf, readings, weather)
     readings.endBuoy(id)
     weather.endBuoy(id)
   }
@@ -94,7 +94,7 @@ export function monthTables(
 }
 
 function rowsByBuoy(
-  runs: readonly Run[],
+  runs: readonly SpooledRun[],
   idOf: (handle: number) => number,
   base: readonly MonthRows[],
   names: readonly MeasureName[],
@@ -119,8 +119,8 @@ function rowsByBuoy(
 }
 
 /** Returns the number of rows after `asOf`, which are left out. */
-function writeStretch(
-  { rows, from, to }: Stretch,
+function writeRun(
+  { rows, from, to }: Run,
   asOf: number,
   readings: TableWriter,
   weather: TableWriter,
@@ -147,18 +147,18 @@ function wholeColumns({ time, measures }: MonthRows, names: readonly MeasureName
 }
 
 /**
- * `stretches` with the rows of `base` at other times. A new row replaces the old one whole, as half a
+ * `runs` with the rows of `base` at other times. A new row replaces the old one whole, as half a
  * correction would keep what a source takes back (NDBC: the first of two equal samples).
  */
-function addOlder(stretches: Stretch[], base: Stretch, names: readonly MeasureName[]): Stretch[] {
+function addOlder(runs: Run[], base: Run, names: readonly MeasureName[]): Run[] {
   const last = base.rows.time[base.to - 1]
-  if (stretches.length === 0 || stretches[0].rows.time[stretches[0].from] > last) return [base, ...stretches]
-  const capacity = stretches.reduce((sum, { from, to }) => sum + to - from, base.to - base.from)
+  if (runs.length === 0 || runs[0].rows.time[runs[0].from] > last) return [base, ...runs]
+  const capacity = runs.reduce((sum, { from, to }) => sum + to - from, base.to - base.from)
   const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, names) }
   let length = 0
   let old = base.from
   const copy = (rows: Rows, row: number): void => copyRow(merged, length++, rows, row, names)
-  for (const { rows, from, to } of stretches) {
+  for (const { rows, from, to } of runs) {
     for (let row = from; row < to; row++) {
       while (old < base.to && base.rows.time[old] < rows.time[row]) copy(base.rows, old++)
       copy(rows, row)
@@ -247,30 +247,30 @@ function copyRow(into: Rows, at: number, rows: Rows, row: number, names: readonl
   for (const name of names) into.columns[name][at] = rows.columns[name][row]
 }
 
-/** The runs of one buoy as stretches of strictly ascending times. */
+/** The rows of one buoy as runs of strictly ascending times. */
 function inOrder(
-  runs: readonly Run[],
+  spooled: readonly SpooledRun[],
   chunks: readonly Rows[],
   names: readonly MeasureName[],
   onTwice: (time: number) => unknown,
-): Stretch[] {
-  const stretches = runs.map((run) => ({ ...run, rows: chunks[run.chunk] }))
-  const sorted = stretches.toSorted((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
+): Run[] {
+  const runs = spooled.map((run) => ({ ...run, rows: chunks[run.chunk] }))
+  const sorted = runs.toSorted((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
   const areApart = sorted.every(
     ({ rows, from, ascending }, i) =>
       ascending && (i === 0 || rows.time[from] > sorted[i - 1].rows.time[sorted[i - 1].to - 1]),
   )
-  return areApart ? sorted : [merge(stretches, names, onTwice)]
+  return areApart ? sorted : [merge(runs, names, onTwice)]
 }
 
 /** Makes one row for each time: the lowest feed's last row, with its gaps filled by the feeds above. */
 function merge(
-  stretches: readonly (Stretch & Run)[],
+  runs: readonly (Run & SpooledRun)[],
   names: readonly MeasureName[],
   onTwice: (time: number) => unknown,
-): Stretch {
+): Run {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
-  for (const { rows, feed, from, to } of stretches) {
+  for (const { rows, feed, from, to } of runs) {
     for (let row = from; row < to; row++)
       candidates.push({ time: rows.time[row], feed, order: candidates.length, rows, row })
   }

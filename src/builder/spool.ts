@@ -8,7 +8,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowBatch, type RowColumns } from '../sea/row-batch.ts'
 import { monthOf, monthStart } from '../sea/time.ts'
-import { isAscending, monthTables, type Chunk, type MonthTables, type Run } from './month-tables.ts'
+import { isAscending, monthTables, type Chunk, type MonthTables, type SpooledRun } from './month-tables.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 const CHUNK_ROWS = 8192
@@ -94,7 +94,7 @@ export class Spool {
 }
 
 class Month {
-  readonly runs: Run[] = []
+  readonly runs: SpooledRun[] = []
   chunks: Chunk[] = []
   /** Rows in the last chunk. */
   used = 0

@@ -143,7 +143,7 @@ export function fitGev(maxima: readonly number[]): GevFit {
   }
   const cost = (at: readonly number[]): number => negativeLogLikelihood(maxima, of(at))
   const starts = [-0.2, 0.1].map((shape) => [mean - 0.5772 * scale, Math.log(scale), shape])
-  // A second simplex, a tenth as wide, finds out of one that has collapsed before its time.
+  // A second simplex, a tenth as wide, goes on where the first has collapsed too early.
   const found = starts.map((start) => {
     const { at } = simplexMinimum(cost, start, [scale / 2, 0.3, 0.1], FIT_TOLERANCE)
     return simplexMinimum(cost, at, [scale / 20, 0.03, 0.01], FIT_TOLERANCE)
@@ -182,9 +182,9 @@ export function levelOf(maxima: readonly number[], fit: GevFit, period: number):
 
 /**
  * The least cost of all parameters that give the level `z`. The search is for a scale and a shape, from which
- * the location follows, and for a location and a shape, from which the scale does: of short periods the one
- * is in a valley too narrow to find along, of long ones the other. It begins near `start`, whose level is
- * another one.
+ * the location follows, and for a location and a shape, from which the scale does: for short periods the
+ * first search meets a valley too narrow to follow, for long ones the second. Both begin near `start`, which
+ * has another level.
  */
 function profileAt(
   maxima: readonly number[],

@@ -24,7 +24,7 @@ export interface Month {
   readonly year: number
   /** 1 to 12. */
   readonly ofYear: number
-  /** Its samples. */
+  /** Places of its samples. */
   readonly from: number
   readonly to: number
   readonly count: number

@@ -93,7 +93,7 @@ function isSupported({ time, code, length, measure }: Samples, at: number, sign:
 
 export interface LastRank {
   readonly at: number
-  /** Among the samples of its month of all years, 1 for the highest, and how many they are. */
+  /** Rank among the samples of its month in all years, 1 for the highest, and their number. */
   readonly rank: number
   readonly of: number
   /** Share of these that are below it, in whole percents, rounded down. */
@@ -101,7 +101,7 @@ export interface LastRank {
   readonly since: HighestSince
 }
 
-/** How the last sample ranks among those of its month; null without a sample. */
+/** The rank of the last sample among those of its month; null without a sample. */
 export function rankOfLast(samples: Samples, months: readonly Month[]): LastRank | null {
   const { code, length } = samples
   if (length === 0) return null

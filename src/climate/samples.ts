@@ -16,7 +16,7 @@ export interface Samples {
   readonly time: Uint32Array
   /** Codes of the measure; none is the missing one. */
   readonly code: Codes
-  /** Codes of another measure, the missing one too; those of `code` where there is no other. */
+  /** Codes of another measure, the missing one too; `code` if there is no other measure. */
   readonly beside: Codes
   readonly length: number
   readonly measure: Measure
@@ -174,7 +174,7 @@ export class Distribution {
     this.count += to - from
   }
 
-  /** Adds all of another one, which has the same least and greatest code. */
+  /** Adds another distribution with the same least and greatest code. */
   addAll(other: Distribution): void {
     const [counts, others] = [this.#counts, other.#counts]
     for (let i = 0; i < counts.length; i++) counts[i] += others[i]
@@ -221,7 +221,7 @@ export class Distribution {
     return found
   }
 
-  /** Around the samples' own mean, of n − 1, in codes; null for fewer than two samples. */
+  /** Standard deviation around the samples' mean, by n − 1, in codes; null for fewer than two samples. */
   get standardDeviation(): number | null {
     const { count } = this
     if (count < 2) return null

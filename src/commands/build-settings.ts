@@ -16,7 +16,7 @@ import {
 } from '../server/setting.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
-/** Data that are built once a year; the schedule looks at the clock every minute. */
+/** For data that are built once a year; the schedule looks at the clock every minute. */
 const MOST_EVERY_DAYS = 366
 const MOST_JITTER_DAYS = 1
 

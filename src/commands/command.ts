@@ -49,7 +49,7 @@ export function describe(parser: Parser, { settings, takes, more }: Described): 
     )
     option.env(variableOf(name)).argParser((text: string | undefined, before: unknown) => {
       if (text?.startsWith('--') === true) throw new UsageError(`--${name} needs a value`)
-      // That of `--no-NAME` begins as true.
+      // The value of `--no-NAME` begins as true.
       return [...(Array.isArray(before) ? (before as string[]) : []), text ?? 'true']
     })
     parser.addOption(option)

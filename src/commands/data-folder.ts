@@ -19,8 +19,8 @@ const OWNER_ONLY = 0o700
 const LANDMARKS = ['snapshots', 'keys.json']
 
 /**
- * @param config the configuration of the command, empty for none. One that is yet to be written gets a folder
- * of its own beside it. @throws UsageError where there is none, as for a user without a home.
+ * @param config the configuration of the command, empty for none. An unwritten configuration gets a folder of
+ * its own beside it. @throws UsageError where there is none, as for a user without a home.
  */
 export function usualDataFolder(config = ''): string {
   if (config !== '' && !existsSync(config)) return ownDataFolder(config)
@@ -72,7 +72,7 @@ export function makeDataFolder(folder: string | null): void {
   if (folder !== null) mkdirSync(folder, { recursive: true, mode: OWNER_ONLY })
 }
 
-/** @param more what else makes one. @throws BuildError where the folder is missing */
+/** @param more another command that makes the folder @throws BuildError if it is missing */
 export function expectFolder(dir: string, more = ''): void {
   const found = statSync(dir, { throwIfNoEntry: false })
   if (found === undefined) throw new BuildError(`${noFolder(dir).message}${more}`)

@@ -164,7 +164,10 @@ export async function proposeTables(given: readonly string[], told: Told): Promi
   return proposal
 }
 
-/** In the order of the paths. Days and months of one file decide those of others with the same columns. */
+/**
+ * The files in the order of the paths. Days and months of one file decide those of others with the same
+ * columns.
+ */
 async function understandAll(paths: readonly string[], answers: Answers): Promise<Understood[]> {
   const understood = new Map<string, Understood>()
   const unclear: { file: TableFile; columns: string }[] = []
@@ -318,7 +321,7 @@ function flagColumns({ found: { table }, layout, questions }: Look): string[] {
   return [...new Set([...asked, ...known.map(({ field }) => table.labels[field])])]
 }
 
-/** The tables of a file by a map. `isFirst`: as people write them, whatever reads them later. */
+/** The tables of a file by a map. `isFirst`: reads them as tables that people write. */
 function tablesOf(
   { path, bytes, isJson }: TableFile,
   spec: TableSpec,
@@ -527,7 +530,7 @@ const isOpen = ({ about, column }: Question, answers: Answers, passed: ReadonlyS
   return (about === 'time' || about === 'measure') && !passed.has(column)
 }
 
-/** Asks at a terminal; elsewhere it says what to add. @throws BuildError for what has to be known */
+/** Asks at a terminal; elsewhere it says what to add. @throws BuildError for a necessary answer */
 async function askAbout(
   { about, column, why, can }: Question,
   answers: Answers,
@@ -590,7 +593,7 @@ async function ask(
     if (process.stdin.isTTY) return (answers[name] = await atTerminal(`${path}: ${what}?`, usual, fits))
     if (usual === '')
       throw new BuildError(`${path}: ${problem === '' ? 'it does not say' : 'give'} ${what}: --${name}`)
-    // Each file may have a station of its own, so that its name is no answer for all.
+    // Each file may have a station of its own, so one name is no answer for all.
     return usual
   }
   if (!fits.test(answers[name])) throw new BuildError(`--${name}: expected ${what}`)

@@ -56,7 +56,7 @@ async function withStore<T>(place: string, use: (store: KeyStore) => Promise<T>)
 
 type KeysConfig = ConfigOf<typeof KEYS_FILE_SETTINGS>
 
-/** A command that changes the key with an ID, and prints what became of it. */
+/** A command that changes the key with an ID, and prints the result. */
 const changing = <Result>(
   takes: string,
   change: (records: readonly KeyRecord[], positionals: string[]) => Changed<Result>,

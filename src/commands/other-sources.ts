@@ -1,4 +1,4 @@
-/** Whether a snapshot is of other sources than those of a configuration: two networks need two folders. */
+/** Finds a snapshot that has other sources than a configuration: two networks need two folders. */
 import { readStates } from '../builder/source-state.ts'
 import { manifestOf } from '../snapshot/retained.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 export const OTHER_FOLDER = 'give this network a folder of its own: --data DIR'
 
-/** The sentence that says so; null where they share a source, or the snapshot's sources are not known. */
+/** The sentence about it; null if they share a source, or the snapshot's sources are unknown. */
 export function otherSources(dir: string, sources: readonly { name: string }[]): string | null {
   const names = sourcesOf(dir)
   if (names.length === 0 || sources.some(({ name }) => names.includes(name))) return null

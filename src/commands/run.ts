@@ -79,7 +79,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
     })
   }
   const firstBuild = begin()
-  // The server is loaded while the first build runs. That of real buoys may fail, and then there is no key
+  // The server is loaded while the first build runs. A build of real buoys may fail, and then there is no key
   // yet.
   await Promise.all([isDemo ? null : firstBuild, import('./serve.ts')])
   if (stops.signal.aborted) return
@@ -133,7 +133,7 @@ async function serveWithKey(
 /** Builds in a process of its own. @param isDemo whether all data are made up */
 function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
-  // The demo has no files to count, and after the first build the server names what is new. Bad lines are
+  // The demo has no files to count, and after the first build the server names the news. Bad lines are
   // warnings. Structured logs have it all.
   let isFirst = true
   const isQuiet = (): boolean =>

@@ -77,7 +77,7 @@ export const PARAMETERS = [
 /** The text of each, '' without it; null where it is given several times or is not percent-encoded UTF-8. */
 export type EdrGiven = { readonly [name in (typeof PARAMETERS)[number]]: string | null }
 
-/** The format of an answer; of one that is refused any. */
+/** The format of an answer; any for a refused one. */
 export function formatAt(path: string, { f }: EdrGiven): Format {
   if (path === '/api') return 'openapi'
   if (path === '/period') return 'text'

@@ -8,9 +8,7 @@ import { HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { COLLECTIONS, type Collection, CRS84, type FormatName, FORMATS, nameOf } from './collections.ts'
 import { type EdrGiven, type EdrQuery, type EdrRoute, operationOf } from './paths.ts'
 
-/**
- * Positions of an area that the operation cannot say: a circle, or rings of longitude and latitude, degrees.
- */
+/** An area that the operation has no parameter for: a circle, or rings of longitude and latitude, degrees. */
 export type EdrWithin =
   | { readonly kind: 'circle'; readonly lat: number; readonly lng: number; readonly km: number }
   | { readonly kind: 'polygon'; readonly rings: readonly (readonly (readonly number[])[])[] }
@@ -25,7 +23,7 @@ export interface EdrForm {
   readonly base: string
   /** The list of buoys, in place of data. */
   readonly isOfLocations: boolean
-  /** A collection of coverages, also where it has one. */
+  /** A collection of coverages, even of a single one. */
   readonly isMany: boolean
   /** The requested position; null where a buoy or an area was. */
   readonly place: { readonly lat: number; readonly lng: number } | null
@@ -185,7 +183,7 @@ interface Position {
   readonly lng: number
 }
 
-/** Blanks are one, and none is before a bracket or after a comma. */
+/** One blank for several, and none before a bracket or after a comma. */
 const plainWkt = (text: string): string =>
   text
     .trim()
@@ -215,7 +213,7 @@ const UNITS: { readonly [unit: string]: number } = { km: 1, m: 0.001, mi: 1.6093
 const FARTHEST_KM = 20_100
 
 /**
- * The buoys of an area: puts what the operation can say into `asked`. @returns what their positions must be
+ * The buoys of an area: puts the operation's parameters into `asked`. @returns the area that they must lie
  * in, too
  */
 function areaOf(query: EdrQuery, given: EdrGiven, asked: URLSearchParams): EdrWithin | null {

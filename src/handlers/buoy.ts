@@ -17,7 +17,7 @@ import type { View } from '../dataset/view.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')
-/** More than the bytes after the buoy. */
+/** Bytes: more than follow the buoy. */
 const END_BYTES = 8
 
 export const getBuoy = operation({
@@ -85,7 +85,7 @@ function valueIn({ month, row }: MonthRow, name: MeasureName): number | null {
   return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
 }
 
-/** The newest weather row, where it is newer than the last reading or has a measure that this lacks. */
+/** The newest weather row, if it is newer than the last reading or has a measure that the reading lacks. */
 function lastWeather({ readings, weather }: Dataset, ordinal: number): object | null {
   const newest = weather.newestRow(ordinal)
   const reading = readings.newestRow(ordinal)
@@ -98,7 +98,7 @@ function lastWeather({ readings, weather }: Dataset, ordinal: number): object | 
   return { time: timestampText(time), ...Object.fromEntries(values) }
 }
 
-/** `data` with what `included` names. */
+/** `data` with the members of `included`. */
 function moreText({ dataset, fragments }: View, ordinal: number, included: number): string {
   const { readings } = dataset
   const writer = new JsonWriter(TEXT_BYTES)

@@ -29,7 +29,7 @@ const years = {
   start_year: integer({ ...YEAR_RANGE, description: 'First year (UTC); default the first with readings.' }),
   end_year: integer({ ...YEAR_RANGE, description: 'Last year (UTC); default the last with readings.' }),
 }
-/** Of these alone a storm or a table of heights can be made. */
+/** Only these have storms and tables of heights. */
 const height = { values: ['significient_height', 'maximum_height'], default: 'significient_height' } as const
 const share = { minimum: 0, maximum: 1, default: 0.75 } as const
 

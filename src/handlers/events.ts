@@ -1,6 +1,6 @@
 /**
- * `GET /events`: a stream of the changes of each new snapshot. An id of no buoy is watched all
- * the same, because the buoy may come; a slug has to exist, because it is looked up once.
+ * `GET /events`: a stream of the changes of each new snapshot. An unknown id is watched, because its buoy may
+ * come; a slug has to exist, because it is looked up once.
  */
 import { noSuchBuoy, streamOperation } from '../operation/operation.ts'
 import { textList } from '../operation/parameters.ts'

@@ -8,7 +8,7 @@ import { addExtras, READING_BYTES, readingTime, writeReading } from '../dataset/
 const READING = new Literal('{"reading":')
 const BUOY = new Literal(',"buoy":')
 const END = new Literal('}')
-/** More than the bytes after the buoy. */
+/** Bytes: more than follow the buoy. */
 const END_BYTES = 16
 
 export const getReading = operation({

@@ -1,8 +1,7 @@
 /**
  * Operation 17, `GET /readings`: rows of many buoys, by buoy id and then time, by default of the last 24
  * hours before the snapshot's time. As a table all rows come in one answer, each with its buoy's name and
- * position. What matches has to be counted, however many buoys there are: all of it is made by the thread of
- * long answers.
+ * position. All matches have to be counted, so the thread of long answers makes the answer.
  */
 import { bucketParameters, buoyFilters, include, pageParameters, timezone } from '../operation/filters.ts'
 import { operation } from '../operation/operation.ts'

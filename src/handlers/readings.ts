@@ -70,7 +70,7 @@ export const listReadings = operation({
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
     // The thread of long answers makes readings with `timezone`.
-    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query, null)
+    const { first, end, count, oldest, newest } = runOf(readings, ordinal, query, null)
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const { from, to } = rowsOfPage(count, query.page, perPage)
     writer.literal(BUOY)
@@ -97,7 +97,7 @@ export const listReadings = operation({
 })
 
 /** Positions from `first` up to `end`, and the ends of the range as `meta` has them. */
-interface Positions {
+interface AskedRun {
   first: number
   end: number
   count: number
@@ -109,12 +109,12 @@ interface Positions {
 }
 
 /** @param clock that of days; null for UTC @throws ApiError 422 */
-export function positionsOf(
+export function runOf(
   readings: Segments,
   ordinal: number,
   query: QueryOf<typeof parameters>,
   clock: Zone | null,
-): Positions {
+): AskedRun {
   const range = rangeOf(query, clock)
   const { start, end: last } = range
   const total = readings.count(ordinal)

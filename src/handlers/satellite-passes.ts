@@ -1,6 +1,6 @@
 /**
- * Operation 12, `GET /buoys/satellite_passes`: newest first by `started_at`. Fresh are passes with an
- * observation inside the active window at the snapshot's time; `count` is the number of passes in the answer.
+ * Operation 12, `GET /buoys/satellite_passes`: newest first by `started_at`. A fresh pass has an observation
+ * inside the active window at the snapshot's time; `count` is the number of passes in the answer.
  */
 import { notFound } from '../operation/errors.ts'
 import missions from '../sea/missions.json' with { type: 'json' }

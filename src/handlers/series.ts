@@ -2,9 +2,9 @@
  * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in
  * buckets of the requested zone's clock.
  *
- * What reads few rows and has few points is answered at once, also the default: 10 seasons of 365 known
- * days, half a megabyte. The thread of long answers makes all others: the largest, 13 seasons of 8,784 hours
- * at 150 bytes, has 17 MB.
+ * A series of few rows and few points is answered at once, also the default: 10 seasons of 365 known days,
+ * half a megabyte. The thread of long answers makes all others: the largest, 13 seasons of 8,784 hours at 150
+ * bytes, has 17 MB.
  */
 import type { Fragments } from '../dataset/fragments.ts'
 import { endList, type JsonWriter } from '../dataset/json-writer.ts'
@@ -174,7 +174,7 @@ const POINT_END = new Literal('}')
 const YEAR_BYTES = 128
 const POINT_BYTES = 176
 
-/** A season in each piece: of hours, some 1.3 MB. */
+/** Each piece is a season: some 1.3 MB of hours. */
 export function seriesJson(view: View, { metric }: Query, { ordinal, asked, rows }: AskedSeries): LongJson {
   const summaries = view.fragments.identifiedSummary
   const { startYear, endYear } = asked

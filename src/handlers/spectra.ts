@@ -65,7 +65,7 @@ export interface AskedSpectra {
 }
 
 /** Positions from `first` up to `end` of a buoy's spectra in the range. @throws ApiError 404 or 422 */
-export function rangeOf(
+export function runOf(
   view: View,
   query: Query,
   buoyId: string,
@@ -82,7 +82,7 @@ export function rangeOf(
 
 /** @throws ApiError 404 or 422 */
 export function askedSpectra(view: View, query: Query, buoyId: string): AskedSpectra {
-  const { ordinal, first, end } = rangeOf(view, query, buoyId)
+  const { ordinal, first, end } = runOf(view, query, buoyId)
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const { bands, positions } = ofOneSet(view.dataset, ordinal, first, end)
   if (query.order === 'desc') positions.reverse()
@@ -172,7 +172,7 @@ export const listSpectra = operation({
   refusal: 'validation_failed',
   errors: ['resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId]) {
-    const { first, end } = rangeOf(view, query, buoyId)
+    const { first, end } = runOf(view, query, buoyId)
     if (query.include !== undefined || end - first > MOST_ROWS) return 'long'
     const asked = askedSpectra(view, query, buoyId)
     if (asked.to - asked.from > MOST_AT_ONCE) return 'long'

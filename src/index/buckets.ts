@@ -78,7 +78,7 @@ export interface Stretches {
 /**
  * Lays the time from `start` to before `end` out in the buckets of a clock. A bucket into which the clock
  * goes back past the begin of another has several stretches, such as hours where it goes back by two of them
- * (Troll) or at 45 minutes past (Chatham). One that is shown twice in a row has one.
+ * (Troll) or at 45 minutes past (Chatham). A bucket that is shown twice in a row has one stretch.
  *
  * @returns the number of stretches
  */
@@ -102,7 +102,7 @@ export function layStretches(
   return n
 }
 
-/** Adds one later in time than the `n` others. @returns how many there are then */
+/** Adds a stretch after the `n` others. @returns the new count */
 function addStretch(into: Stretches, n: number, start: number, end: number, bucket: number): number {
   const { from, until, local } = into
   let place = n
@@ -162,7 +162,7 @@ export class Samples {
   readonly #measure: Measure
   readonly #cursors: readonly Cursor[]
   #codes = new Int32Array(64)
-  /** The cursors are at the first rows from then on, epoch seconds. */
+  /** Epoch seconds: the cursors are at the first rows from this time on. */
   #at = -Infinity
 
   /** @param lists ascending in time, each over its segments; a bucket takes the samples of all */

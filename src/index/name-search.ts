@@ -1,16 +1,17 @@
 /**
  * Search for buoys as people type (`docs/search.md`): exact matches first, looser ones up to the limit.
  *
- * For looser ones each field is kept as its words written together, in each of its forms, with a suffix array
- * over the beginnings of words. It is made at opening, so its rules may change without a new format. A typing
- * error walks the array as a trie: each place of an error leaves a range that shrinks with every letter.
+ * For looser matches each field is kept as its words written together, in each of its forms, with a suffix
+ * array over the beginnings of words. The array is made at opening, so its rules may change without a new
+ * format. A typing error walks the array as a trie: each place of an error leaves a range that shrinks with
+ * every letter.
  */
 import { partitionPoint } from './bisect.ts'
 import { fold, isLetter, lettersIn, meaningsOf, signOf, wordsIn } from './spelled-words.ts'
 
 /** Ends each field. */
 export const SEPARATOR = 0
-/** Flags of what begins at a position; only a whole slug or identifier may match exactly. */
+/** Flags of texts that begin at a position; only a whole slug or identifier may match exactly. */
 export const NAME_START = 1
 export const WHOLE_START = 2
 export const WORD_START = 4

@@ -19,6 +19,8 @@ const WIDE_IDS = 65536
  * opposite of the position: the search includes points this close to the last one.
  */
 const ROUNDING_KM = 0.001
+/** Within this distance a box of the R-tree has few points, and is searched in half the time. */
+const BOX_KM = 150
 
 export interface Found {
   readonly ordinal: number
@@ -27,9 +29,6 @@ export interface Found {
 }
 
 type Accept = (ordinal: number) => boolean
-
-/** Within as much, a box of the R-tree has few points, and is searched in half the time. */
-const BOX_KM = 150
 
 /** A KD-tree as kdbush stores it, longitudes first. Degrees. */
 export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
@@ -126,7 +125,7 @@ export class NearPoints {
 function orderByDistance(ordinals: readonly number[], distances: Float64Array): Uint32Array {
   const count = distances.length
   const keys = distances.slice()
-  // Two for each number, the lower first: snapshots are read only on little-endian machines.
+  // Two halves for each number, the lower first: snapshots are read only on little-endian machines.
   const halves = new Uint32Array(keys.buffer)
   const placeBits = 2 ** (32 - Math.clz32(count)) - 1
   for (let i = 0; i < count; i++) halves[2 * i] = (halves[2 * i] & ~placeBits) | i

@@ -10,7 +10,7 @@ export interface Named {
   readonly name: string
   /** Region and country of the place, as people write them. */
   readonly within: string
-  /** The larger ones come first. */
+  /** Larger places come first. */
   readonly rank: number
 }
 
@@ -20,7 +20,7 @@ const wordsOf = (text: string): string =>
     .join('')
 
 export class Places {
-  /** Each word of them after a space. */
+  /** Texts with a space before each word. */
   readonly #places: readonly Named[]
 
   constructor(places: readonly Named[]) {

@@ -1,4 +1,6 @@
-/** Makes what `name-search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
+/**
+ * Makes the columns of `name-search.ts`: stored suffix arrays of exact matches, and arrays of looser ones.
+ */
 import { compareText } from '../system/text.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { sameNumbers } from '../system/thread-memory.ts'

@@ -43,7 +43,7 @@ export interface Extreme {
   readonly high: boolean
 }
 
-/** High and low waters in some time, and how many turns of the water in it were too small to be one. */
+/** High and low waters in some time, and the number of turns that were too small to count. */
 export interface Turns {
   readonly extremes: readonly Extreme[]
   readonly leftOut: number

@@ -29,15 +29,15 @@ const USUAL: readonly MeasureName[] = [
 ]
 
 /** A buoy with its rows from `first` to before `end`. */
-export interface Span {
+export interface BuoyRun {
   readonly ordinal: number
   readonly first: number
   readonly end: number
 }
 
 /** Its rows are the buckets that have readings. */
-export interface BucketSpan extends Span {
-  /** The clock's buckets, which the spans of all buoys share. */
+export interface BuoyBuckets extends BuoyRun {
+  /** The clock's buckets, which the runs of all buoys share. */
   readonly stretches: Stretches
   /** By row: the first stretch of its bucket, and its readings. */
   readonly stretch: Uint32Array
@@ -45,7 +45,7 @@ export interface BucketSpan extends Span {
 }
 
 export interface BucketRun extends Run {
-  readonly span: BucketSpan
+  readonly buckets: BuoyBuckets
 }
 
 export interface BucketsAsked {
@@ -61,20 +61,20 @@ export interface BucketsAsked {
 }
 
 /**
- * @param spans positions of the readings of the range @throws ApiError 422 for more buckets than an answer
+ * @param runs positions of the readings of the range @throws ApiError 422 for more buckets than an answer
  * has
  */
-export function bucketSpans(readings: Segments, spans: readonly Span[], asked: BucketsAsked): BucketSpan[] {
+export function bucketsOf(readings: Segments, runs: readonly BuoyRun[], asked: BucketsAsked): BuoyBuckets[] {
   const { bucket, zone, start, end } = asked
   const most = Math.ceil((end - start) / HOUR / RANGE_BUCKETS[bucket])
-  if (most > MOST_BUCKETS || most * spans.length > MOST_OF_BUOYS) {
+  if (most > MOST_BUCKETS || most * runs.length > MOST_OF_BUOYS) {
     const allowed = `at most ${MOST_BUCKETS} a buoy and ${MOST_OF_BUOYS} in all: take longer buckets, a shorter range or fewer buoys`
     throw refused('bucket', `makes too many rows. Allowed: ${allowed}`, 'validation_failed')
   }
-  if (spans.length === 0) return []
+  if (runs.length === 0) return []
   const stretches = rangeStretches(zone ?? UTC, bucket, start, end)
   const { from, until, local } = stretches
-  return spans.map(({ ordinal, first, end: behind }) => {
+  return runs.map(({ ordinal, first, end: behind }) => {
     const oldest = readings.timeAt(ordinal, first)
     const newest = readings.timeAt(ordinal, behind - 1)
     const stretch: number[] = []
@@ -126,13 +126,13 @@ const LABEL_LENGTHS: { readonly [bucket in RangeBucket]: number } = {
 
 /** Columns of a bucket's label, the zone's clock at its beginning, and whether the range cuts it. */
 function clockColumns({ bucket, cut }: BucketsAsked): Column[] {
-  const isPartial = (row: number, { span: { stretches, stretch } }: BucketRun): boolean => {
+  const isPartial = (row: number, { buckets: { stretches, stretch } }: BucketRun): boolean => {
     const last = lastStretch(stretches.local, stretch[row])
     return stretches.from[stretch[row]] < cut.start || stretches.until[last] - 1 > cut.end
   }
   const length = LABEL_LENGTHS[bucket]
   return [
-    word('label', length, (writer, row, { span: { stretches, stretch } }: BucketRun) => {
+    word('label', length, (writer, row, { buckets: { stretches, stretch } }: BucketRun) => {
       writer.text(timestampText(stretches.local[stretch[row]]).replace('T', ' ').slice(0, length))
     }),
     { ...flag('partial', isPartial), isLeftOut: (row, run: BucketRun) => !isPartial(row, run) },
@@ -148,20 +148,20 @@ export function bucketColumns(
   const measured = (name: MeasureName): Column => {
     const measure: Measure = MEASURES[name]
     const perUnit = isDirection(measure) ? 1 : 100
-    let worked: BucketSpan | null = null
+    let worked: BuoyBuckets | null = null
     let values: Int32Array = new Int32Array(0)
-    const value = (row: number, { span }: BucketRun): number => {
-      if (span !== worked) values = statisticsOf(readings, (worked = span), asked, measure)
+    const value = (row: number, { buckets }: BucketRun): number => {
+      if (buckets !== worked) values = statisticsOf(readings, (worked = buckets), asked, measure)
       const found = values[row]
       return found === NO_VALUE ? NaN : found / perUnit
     }
     return number(WIRE_NAMES[name], value, measure.unit)
   }
   return [
-    time('time', (row, { span }: BucketRun) => span.stretches.from[span.stretch[row]]),
+    time('time', (row, { buckets }: BucketRun) => buckets.stretches.from[buckets.stretch[row]]),
     ...(asked.zone === null ? [] : clockColumns(asked)),
     ...[...USUAL, ...extraMeasures(included)].map(measured),
-    integer('sample_count', (row, { span }: BucketRun) => span.counts[row]),
+    integer('sample_count', (row, { buckets }: BucketRun) => buckets.counts[row]),
   ]
 }
 
@@ -172,10 +172,10 @@ const STATISTICS: { readonly [aggregation in BucketsAsked['aggregation']]: Aggre
   median: 'median',
 }
 
-/** By row of `span`, from its first to its last: hundredths of the unit, whole degrees, or `NO_VALUE`. */
+/** By row of `buckets`, from its first to its last: hundredths of the unit, whole degrees, or `NO_VALUE`. */
 function statisticsOf(
   readings: Segments,
-  { ordinal, first, end: behind, stretches, stretch }: BucketSpan,
+  { ordinal, first, end: behind, stretches, stretch }: BuoyBuckets,
   { aggregation, start, end }: BucketsAsked,
   measure: Measure,
 ): Int32Array {

@@ -10,7 +10,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { ordinalOf } from '../snapshot/catalog.ts'
 import { timestampText } from '../sea/time.ts'
 import { ADDED, CHANGE_WORDS, type Changes, noChanges, REMOVED } from '../snapshot/row-changes.ts'
-import { eachDifference, rangeOf } from '../snapshot/compare-snapshots.ts'
+import { eachDifference, runOf } from '../snapshot/compare-snapshots.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { addExtras, READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 
@@ -100,8 +100,8 @@ function writeSpan(
   const end = Math.min(page.to, changes.before[span + 1])
   const sideOf = ({ readings }: Dataset, isThere: boolean) => {
     const rows = readings.months.find((each) => each.month === month) ?? null
-    const range = rows !== null && isThere ? within(rows, id, changes.from[span]) : { from: 0, to: 0 }
-    return [rows, range] as const
+    const run = rows !== null && isThere ? within(rows, id, changes.from[span]) : { from: 0, to: 0 }
+    return [rows, run] as const
   }
   const [a, b] = [sideOf(before, change !== ADDED), sideOf(after, change !== REMOVED)]
   let skip = at - changes.before[span]
@@ -122,6 +122,6 @@ function writeSpan(
 
 /** The rows of a buoy in a month that are not older than `since`. */
 function within(rows: MonthRows, buoy: number, since: number): { from: number; to: number } {
-  const { from, to } = rangeOf(rows, buoy)
+  const { from, to } = runOf(rows, buoy)
   return { from: lowerBound(rows.time, since, from, to), to }
 }

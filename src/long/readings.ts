@@ -3,7 +3,7 @@ import { csvText } from '../dataset/cells.ts'
 import { type Dataset, findId } from '../dataset/dataset.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { View } from '../dataset/view.ts'
-import { MAX_PER_PAGE, type parameters as buoyParameters, positionsOf } from '../handlers/readings.ts'
+import { MAX_PER_PAGE, type parameters as buoyParameters, runOf } from '../handlers/readings.ts'
 import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readings-of-buoys.ts'
 import { type bucketParameters, matchingBuoys } from '../operation/filters.ts'
 import { buoyBeside, buoyPlace, catalogMembers, readingsAbout } from '../dataset/buoy-table.ts'
@@ -19,9 +19,9 @@ import {
   bucketColumns,
   type BucketRun,
   type BucketsAsked,
-  type BucketSpan,
-  bucketSpans,
-  type Span,
+  type BuoyBuckets,
+  bucketsOf,
+  type BuoyRun,
 } from './buckets.ts'
 import { mergedRows } from '../index/merged-rows.ts'
 import type { Run, Segments } from '../index/segments.ts'
@@ -35,10 +35,10 @@ type Query = QueryOf<typeof bucketParameters> & {
 
 /** Readings of some buoys between two moments, both included, epoch seconds. */
 interface Range extends Pick<BucketsAsked, 'start' | 'end' | 'cut' | 'zone'> {
-  readonly spans: readonly Span[]
+  readonly buoyRuns: readonly BuoyRun[]
 }
 
-interface BuoyRun extends Run {
+interface TableRun extends Run {
   readonly ordinal: number
 }
 
@@ -55,22 +55,22 @@ function rowsOf(
   const { bucket, aggregation, include } = query
   const isAscending = query.order === 'asc'
   const asked = bucket === undefined ? null : { ...range, bucket, aggregation }
-  const spans: readonly (Span | BucketSpan)[] =
-    asked === null ? range.spans : bucketSpans(readings, range.spans, asked)
-  const count = spans.reduce((sum, { first, end }) => sum + end - first, 0)
+  const buoyRuns: readonly (BuoyRun | BuoyBuckets)[] =
+    asked === null ? range.buoyRuns : bucketsOf(readings, range.buoyRuns, asked)
+  const count = buoyRuns.reduce((sum, { first, end }) => sum + end - first, 0)
   const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
-  const page = pageOf(spans, from, to, isAscending)
+  const page = pageOf(buoyRuns, from, to, isAscending)
   const ordinals = page.map(({ ordinal }) => ordinal)
-  const runs = page.flatMap((span): (() => BuoyRun & (ReadingRun | BucketRun))[] => {
-    const { ordinal, first, end } = span
-    if (!('stretches' in span)) {
+  const runs = page.flatMap((rows): (() => TableRun & (ReadingRun | BucketRun))[] => {
+    const { ordinal, first, end } = rows
+    if (!('stretches' in rows)) {
       const id = catalog.id[ordinal]
       return readings.runs(ordinal, first, end, isAscending).map((run) => () => ({ ...run, id, ordinal }))
     }
     const [row, step] = isAscending ? [first, 1] : [end - 1, -1]
-    return [() => ({ from: row, step, count: end - first, ordinal, span })]
+    return [() => ({ from: row, step, count: end - first, ordinal, buckets: rows })]
   })
-  const ordinalOf = (_row: number, { ordinal }: BuoyRun): number => ordinal
+  const ordinalOf = (_row: number, { ordinal }: TableRun): number => ordinal
   const columns = asked === null ? readingColumns(include) : bucketColumns(readings, asked, include)
   const { zone: clock } = range
   return {
@@ -116,11 +116,10 @@ export function readingsTable({
     hasWeather && hasReadings ? mergedRows([dataset.readings, dataset.weather], ordinal) : dataset.readings
   const { timezone = null } = query
   const clock = timezone === 'auto' ? zone(catalog.timezones[ordinal])! : timezone
-  const positions = positionsOf(rows, ordinal, query, clock)
-  const { first, end, oldest, newest, range: named } = positions
-  const spans = first < end ? [{ ordinal, first, end }] : []
+  const { first, end, oldest, newest, range: named } = runOf(rows, ordinal, query, clock)
+  const buoyRuns = first < end ? [{ ordinal, first, end }] : []
   const cut = { start: named.start ?? -Infinity, end: named.end ?? Infinity }
-  const range = { spans, start: oldest ?? 0, end: newest ?? 0, cut, zone: clock }
+  const range = { buoyRuns, start: oldest ?? 0, end: newest ?? 0, cut, zone: clock }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const made = rowsOf(dataset, rows, query, range, isWhole, perPage)
   const { columns, beside, table } = made
@@ -210,29 +209,29 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
   const matching = Array.from(matchingBuoys(dataset, query, false)).sort((a, b) => a - b)
   const asked = new Map((ids ?? []).map((id) => [id, findId(catalog.id, id)]))
   const wanted = ids === undefined ? null : new Set(asked.values())
-  const spans: Span[] = []
+  const buoyRuns: BuoyRun[] = []
   for (const ordinal of matching) {
     if (wanted !== null && !wanted.has(ordinal)) continue
-    const span = { ordinal, ...readings.between(ordinal, start, end) }
-    if (span.first < span.end) spans.push(span)
+    const run = { ordinal, ...readings.between(ordinal, start, end) }
+    if (run.first < run.end) buoyRuns.push(run)
   }
   const missing = [...asked].filter(([, ordinal]) => ordinal === -1).map(([id]) => id)
-  return { spans, start, end, cut: { start, end }, zone: clock, missing }
+  return { buoyRuns, start, end, cut: { start, end }, zone: clock, missing }
 }
 
-/** The parts of `spans` that hold the rows `from` to before `to` of all. */
-function pageOf<S extends Span>(spans: readonly S[], from: number, to: number, isAscending: boolean): S[] {
+/** The parts of `runs` that hold the rows `from` to before `to` of all. */
+function pageOf<S extends BuoyRun>(runs: readonly S[], from: number, to: number, isAscending: boolean): S[] {
   const page: S[] = []
   let before = 0
-  for (const span of spans) {
-    const { first, end } = span
+  for (const run of runs) {
+    const { first, end } = run
     const [low, high] = [Math.max(0, from - before), Math.min(end - first, to - before)]
     before += end - first
     if (low >= high) continue
     const part = isAscending
       ? { first: first + low, end: first + high }
       : { first: end - high, end: end - low }
-    page.push({ ...span, ...part })
+    page.push({ ...run, ...part })
   }
   return page
 }

@@ -9,7 +9,7 @@ import {
   endSpectra,
   MAX_PER_PAGE,
   type parameters,
-  rangeOf,
+  runOf,
   writeOne,
 } from '../handlers/spectra.ts'
 import type { Run } from '../index/segments.ts'
@@ -57,7 +57,7 @@ export function spectraTable({ view, query, path: [buoyId], isWhole }: Request):
     throw refused('include', problem, 'validation_failed')
   }
   const { dataset } = view
-  const { ordinal, first, end } = rangeOf(view, query, buoyId)
+  const { ordinal, first, end } = runOf(view, query, buoyId)
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const { from, to, paging } = tablePage(Math.max(0, end - first), isWhole, query.page, perPage)
   const positions = Array.from({ length: to - from }, (_, i) =>

@@ -132,7 +132,8 @@ export class ToolServers {
 
   /** Answers by the protocol of 2026-07-28. */
   #answerNew(request: Request, api: Api, parsedBody: unknown): Promise<Response> {
-    // Told to answer in JSON it writes a warning past the log. Our tools send nothing that begins a stream.
+    // Told to answer in JSON, the handler writes a warning past the log. Our tools send nothing that begins a
+    // stream.
     const handler = createMcpHandler(() => this.open(api), { legacy: 'reject', maxSubscriptions: 0 })
     return handler.fetch(request, { parsedBody })
   }

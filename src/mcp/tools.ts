@@ -34,7 +34,7 @@ const MOST_PLACES = 3
 const FIELDS = Object.values(WIRE_NAMES)
 /** Parts of the sea, which few buoys tell apart. */
 const PARTS = new Set(SWELL_NAMES.map((name) => WIRE_NAMES[name]))
-/** Left out of a reading without them. */
+/** Members that a reading omits if they are missing. */
 const RARE = new Set([...PARTS, ...WEATHER_NAMES.map((name) => WIRE_NAMES[name])])
 const INCLUDE = EXTRA_GROUPS.join(',')
 interface Tool<Input extends TSchema> {
@@ -242,7 +242,7 @@ const latestReadings = defined({
   },
 })
 
-/** Ids of ids and slugs, and what to say of slugs that no buoy has. @throws AdviceError where none is left */
+/** Ids of ids and slugs, and a note about unknown slugs. @throws AdviceError where none is left */
 async function idsOf(call: ToolCall, given: readonly (number | string)[]) {
   const ids: number[] = []
   const unknown: string[] = []
@@ -479,7 +479,7 @@ const compareSeasons = defined({
   },
 })
 
-/** The most of an answer of the API; the highest are told. */
+/** Storms asked of the API; the highest are told. */
 const MOST_STORMS = 1000
 const TOLD_STORMS = 15
 

@@ -68,7 +68,7 @@ export const WEATHER_MEASURES = [
   ...WEATHER_NAMES,
 ] as const
 
-/** In the order of the columns in a part. */
+/** All measures, in the order of the columns in a part. */
 export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES, ...WEATHER_NAMES] as const
 
 export type MeasureName = (typeof MEASURE_NAMES)[number]

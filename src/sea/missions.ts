@@ -28,7 +28,7 @@ export interface Mission {
   /** Name of the satellite: the `platform` of its passes. */
   readonly name: string
   readonly code: string
-  /** In names of Copernicus Marine files and their attribute `platform`; letters and digits only. */
+  /** Codes in names of Copernicus Marine files and their attribute `platform`; letters and digits only. */
   readonly fileCodes: readonly string[]
   readonly agency: string
   readonly instrument: string

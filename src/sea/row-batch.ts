@@ -93,7 +93,7 @@ export class RowBatch {
     this.length += length
   }
 
-  /** Takes out the rows from one on; the columns are filled again, since `add` would do it row by row. */
+  /** Drops the rows from `from` on; the columns are filled again, since `add` would do it row by row. */
   clear(from = 0): void {
     for (const name of MEASURE_NAMES) this.columns[name].fill(MEASURES[name].missing, from, this.length)
     this.length = from

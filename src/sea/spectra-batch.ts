@@ -33,10 +33,7 @@ export type SpectrumFault =
   | 'a spectrum without a density in a band'
   | 'a spectrum without energy in any band'
 
-/**
- * Bands by their middles, and by their widths or else from half-way edges; or in fixed words why they are
- * none.
- */
+/** Bands by their middles and widths, or by edges half-way between middles; or their fault in fixed words. */
 export function bandsOf(frequency: readonly number[], bandwidth: readonly number[] | null): Bands | string {
   const { length } = frequency
   if (length < 2 || length > MAX_BANDS) return `fewer than 2 or more than ${MAX_BANDS} bands`
@@ -80,7 +77,7 @@ export class SpectraBatch implements Spectra {
     this.r2 = new Uint8Array(codes)
   }
 
-  /** Adds the spectrum of a time (epoch seconds), or returns why it is none. */
+  /** Adds the spectrum of a time (epoch seconds), or returns its fault. */
   add(time: number, values: BandValues): SpectrumFault | null {
     const count = this.bands.frequency.length
     const { density } = values
@@ -180,7 +177,7 @@ export function momentsOf(
   }
 }
 
-/** Of the two ends of a principal axis the one that is nearer the mean direction. */
+/** The end of a principal axis that is nearer the mean direction. */
 export function nearerTo(direction: number, principal: number): number {
   const other = circled(principal + 180)
   return Number.isNaN(direction) || between(principal, direction) <= between(other, direction)

@@ -12,7 +12,7 @@ export const DIRECTION_SCALE = 100
 /** Codes of r1 and r2, which go from 0 to 1: half hundredths, as NDBC gives hundredths. */
 export const R_SCALE = 200
 export const MISSING_U8 = 0xff
-/** A spectrum belongs to a reading at most so far away: NDBC's heights have minute 40, their spectra 50. */
+/** Most time from a spectrum to its reading: NDBC's heights have minute 40, their spectra 50. */
 export const JOINED_SECONDS = 1800
 
 /** Middles and widths of the bands in Hz, lowest first. */
@@ -43,12 +43,12 @@ export interface Spectra extends BandCodes {
   readonly peak: Float32Array
 }
 
-/** The same for sets of the same bands. */
+/** A key that equal sets of bands share. */
 export function bandsKey({ frequency, bandwidth }: Bands): string {
   return `${frequency.join()} ${bandwidth.join()}`
 }
 
-/** From 0 up to 360 degrees. */
+/** The angle in 0 up to 360 degrees. */
 export function circled(degrees: number): number {
   const rest = degrees % 360
   return rest < 0 ? rest + 360 : rest

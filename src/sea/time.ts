@@ -85,7 +85,7 @@ export interface ParsedTime {
   epoch: number
   /** A date alone means that whole UTC day. */
   wholeDay: boolean
-  /** Set where it is relative to a moment that changes. */
+  /** Set for a time relative to a moment that changes. */
   moves?: true
 }
 
@@ -155,7 +155,7 @@ export function ageText(seconds: number): string {
 const STRICT_TIME = /^(\d{4}-\d\d-\d\d)t(\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:(z)|([+ -])(\d\d):?(\d\d))?$/i
 
 /**
- * As files have them, too: a blank for the T and before the zone, a decimal comma, `UTC`, hours alone in an
+ * Times of files, too: a blank for the T and before the zone, a decimal comma, `UTC`, hours alone in an
  * offset.
  */
 export const LOOSE_TIME =

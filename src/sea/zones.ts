@@ -27,7 +27,9 @@ interface Stretch {
   offsets: number[]
 }
 
-/** Names that ICU knows, which takes 70 µs to ask; in any case of their letters there is no end of them. */
+/**
+ * Names that ICU knows: asking takes 70 µs. Their letters may be of either case, so their number is bounded.
+ */
 const KNOWN_ZONES = new Set<string>()
 const MOST_KNOWN = 2000
 

@@ -280,7 +280,7 @@ export class Reloader {
     }
   }
 
-  /** Known changes are kept. */
+  /** The changes between held snapshots; known ones are kept. */
   async #compare(held: readonly IndexedSnapshot[]): Promise<readonly Changes[]> {
     const ids = new Set(held.map(({ id }) => id))
     const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))

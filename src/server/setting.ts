@@ -54,7 +54,7 @@ export function optional(placeholder: string, help: string): Setting<string | nu
   return setting(placeholder, help, '', orNull(last))
 }
 
-/** A list. Its variable may be empty. */
+/** A setting that is a list. Its variable may be empty. */
 export function several<T>(
   placeholder: string,
   help: string,

@@ -66,8 +66,8 @@ export function* changesBetween(
     let steps = 0
     for (const buoy of inOrder([...(rowsA?.buoys ?? []), ...(rowsB?.buoys ?? [])])) {
       if (isSame && (kinds.get(buoy) ?? CHANGED) === CHANGED) continue
-      const rangeOfSide = ({ catalog }: Side, rows: MonthRows | null): Range =>
-        rows !== null && ordinalOf(catalog, buoy) !== -1 ? rangeOf(rows, buoy) : NO_ROWS
+      const runOfSide = ({ catalog }: Side, rows: MonthRows | null): Run =>
+        rows !== null && ordinalOf(catalog, buoy) !== -1 ? runOf(rows, buoy) : NO_ROWS
       const span: Span = { month, from: -1, to: -1, counts: [0, 0, 0] }
       const visit = (change: Change, _row: number, time: number): boolean => {
         span.counts[change]++
@@ -75,7 +75,7 @@ export function* changesBetween(
         span.to = time
         return true
       }
-      eachDifference(rowsA, rangeOfSide(a, rowsA), rowsB, rangeOfSide(b, rowsB), visit, columns)
+      eachDifference(rowsA, runOfSide(a, rowsA), rowsB, runOfSide(b, rowsB), visit, columns)
       if (span.from !== -1) entryOf(spans, buoy, () => []).push(span)
       if (++steps % BUOYS_A_STEP === 0) yield
     }
@@ -178,14 +178,14 @@ function assembled(
 }
 
 /** Rows [from, to) of a month. */
-export interface Range {
+export interface Run {
   from: number
   to: number
 }
 
 export const NO_ROWS = { from: 0, to: 0 }
 
-export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
+export function runOf({ buoys, start }: MonthRows, buoy: number): Run {
   const at = lowerBound(buoys, buoy)
   return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
 }
@@ -215,16 +215,16 @@ export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPai
  */
 export function eachDifference(
   a: MonthRows | null,
-  rangeA: Range,
+  runA: Run,
   b: MonthRows | null,
-  rangeB: Range,
+  runB: Run,
   visit: (change: Change, row: number, time: number) => boolean,
   columns: readonly ColumnPair[] = columnPairs(a, b),
 ): void {
-  let [i, j] = [rangeA.from, rangeB.from]
-  while (i < rangeA.to || j < rangeB.to) {
-    const timeA = i < rangeA.to ? a!.time[i] : Infinity
-    const timeB = j < rangeB.to ? b!.time[j] : Infinity
+  let [i, j] = [runA.from, runB.from]
+  while (i < runA.to || j < runB.to) {
+    const timeA = i < runA.to ? a!.time[i] : Infinity
+    const timeB = j < runB.to ? b!.time[j] : Infinity
     if (timeA < timeB) {
       if (!visit(REMOVED, i++, timeA)) return
     } else if (timeB < timeA) {

@@ -146,7 +146,7 @@ class VirtualBuoys {
     )
   }
 
-  /** By index of a virtual buoy: its nearby points, and boxes, of the points from `from` up to `to`. */
+  /** Nearby points, and boxes, of each virtual buoy by its index, among the points from `from` up to `to`. */
   #nearby(track: Track, from: number, to: number): [near: Map<number, Nearby>, boxes: Map<number, Nearby>] {
     const [near, boxes] = [new Map<number, Nearby>(), new Map<number, Nearby>()]
     for (let i = from; i < to; i++) {

@@ -140,7 +140,7 @@ function placesOf(table: OpenTable, path: string, file: FileReport): ColumnMap['
   if (Math.min(lat, lng) < 0) file.skipped('a table without positions and measurements')
   else
     while (table.next()) {
-      // A spreadsheet takes the first zero off a code of digits alone.
+      // A spreadsheet removes the first zero of a code of digits.
       const own = code < 0 ? campaignOf(path) : codeOf(table.text(code).replace(/^\d{4}$/, '0$&'))
       const place = { lat: degreesOf(table.text(lat), 90), lng: degreesOf(table.text(lng), 180) }
       if (!own || Number.isNaN(place.lat + place.lng)) {

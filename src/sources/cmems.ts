@@ -116,7 +116,7 @@ async function readCmems(
         held += times.length
         return { ...read, held: readRows(file, times, columns, report.file(path), doubt) }
       })
-      // Only then it is known that the file does not lead to another one.
+      // Now it is known that the file does not lead to another one.
       heads.push(head)
     })
   }

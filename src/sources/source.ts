@@ -134,9 +134,7 @@ export interface FileReport {
    * which the report cuts and escapes. `times` counts further lines with the same fault.
    */
   bad(line: number, reason: string, text?: string, times?: number): void
-  /**
-   * False where more of its lines are bad than may be: the file is left out, and nothing of it may be sent.
-   */
+  /** False if too many of its lines are bad: the file is left out, and nothing of it may be sent. */
   end(): boolean
 }
 

@@ -83,9 +83,9 @@ interface NamedStation {
 }
 
 /**
- * The name of a station where it has another one's: seven British stations of the database have each other's
- * names, as West Bay has "Scarborough", and positions of their own. An identifier whose words are the name of
- * another station, and not its own, counts.
+ * The right name of a station with another one's name: seven British stations of the database have each
+ * other's names, as West Bay has "Scarborough", and positions of their own. An identifier counts if its words
+ * are the name of another station, not its own.
  */
 function rightNames(
   stations: readonly NamedStation[],

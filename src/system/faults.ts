@@ -20,7 +20,7 @@ export function disownStrayFaults(work: () => void): void {
   owners.exit(work)
 }
 
-/** For `uncaughtException`: fails the work that caused the fault, if there is any. @returns whether */
+/** For `uncaughtException`: fails the work that caused the fault. @returns false if there is none */
 export function hasOwner(fault: unknown): boolean {
   const fail = owners.getStore()
   fail?.(fault)

@@ -51,7 +51,10 @@ export interface Lock {
 }
 
 export interface LockOptions {
-  /** The wait for a holder that lives. One that cannot be asked counts as dead after `quietMs` in silence. */
+  /**
+   * The wait for a holder that lives. A holder that cannot be asked counts as dead after `quietMs` in
+   * silence.
+   */
   readonly patienceMs: number
   readonly quietMs?: number
 }

@@ -6,7 +6,7 @@
 const LARGEST_IN_ARENA_BYTES = 32 * 2 ** 20
 const WORTH_A_MAPPING_BYTES = 2 ** 20
 
-/** Zeros at first. The buffer may be longer, which takes no memory. @throws RangeError without memory */
+/** Shared zeros. The buffer may be longer, which takes no memory. @throws RangeError without memory */
 export function sharedBytes(length: number): Uint8Array<SharedArrayBuffer> {
   const room = length < WORTH_A_MAPPING_BYTES ? length : Math.max(length, LARGEST_IN_ARENA_BYTES + 4096)
   return new Uint8Array(new SharedArrayBuffer(room), 0, length)
@@ -25,8 +25,8 @@ export function sameNumbers(a: Numbers, b: Numbers): boolean {
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 /**
- * A copy of `value` (plain objects, maps and lists) with all arrays of numbers in one shared buffer. What
- * occurs twice takes memory once; what is in shared memory stays where it is.
+ * A copy of `value` (plain objects, maps and lists) with all arrays of numbers in one shared buffer. An array
+ * that occurs twice takes memory once; one in shared memory stays.
  */
 export function toShared<T>(value: T): T {
   const arrays = new Set<Numbers>()

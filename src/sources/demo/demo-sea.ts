@@ -133,7 +133,7 @@ export interface Mooring extends Place {
   readonly instrument: string
   /** The buoy always reports: documents and pictures show it. */
   readonly isGapless?: boolean
-  /** When it measures, from `from` on and before `to`, epoch seconds. */
+  /** Its times from `from` on and before `to`, epoch seconds. */
   times(from: number, to: number): number[]
 }
 

@@ -241,7 +241,7 @@ function scaleFleet(sink: Sink, options: ScaleOptions, asOf: number): Fleet {
   return { moorings, seed, from, swellFrom: from }
 }
 
-/** Buoy n is at coast n mod 37; the first n buoys are the same however many are asked for. */
+/** Buoy n is at coast n mod 37; the first n buoys do not depend on how many are asked for. */
 function scaleMooring(sink: Sink, n: number, seed: number): Mooring {
   const { name, country, climate, direction, ...coast } = data.coasts[n % data.coasts.length]
   const ordinal = Math.floor(n / data.coasts.length)

@@ -46,7 +46,7 @@ const EASTWARD = ['ugrd10m', '10u', 'u10', 'ugrd', 'eastward_wind']
 
 const NORTHWARD = ['vgrd10m', '10v', 'v10', 'vgrd', 'northward_wind']
 const WIND_LABELS = new Set([...LABELS.windSpeed, ...LABELS.windDirection, ...EASTWARD, ...NORTHWARD])
-/** Labels that are by definition where waves come from. */
+/** Labels of directions that waves come from, by definition. */
 const FROM_LABELS = new Set('wave_direction swell_wave_direction mwd dirpw dirpwsfc vmdr vmdr_sw1'.split(' '))
 const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...WIND_LABELS])
 
@@ -54,7 +54,7 @@ export function isKnownLabel(label: string): boolean {
   return KNOWN_LABELS.has(label.toLowerCase())
 }
 
-/** Whether the label is one of wind at whatever level: `u10` has its own. */
+/** Whether the label is of wind at any level: `u10` has its own. */
 export function isWindLabel(label: string): boolean {
   return WIND_LABELS.has(label.toLowerCase()) && !label.includes('10')
 }
@@ -112,7 +112,7 @@ export function quantitiesOf(
   }
   const heights = (quantities.get('waveHeight')?.values ?? []).filter((value) => value !== null)
   if (heights.length > 1 && heights.every((height) => height === 0)) {
-    // Models have waves of 0 m on land.
+    // Models give waves of 0 m on land.
     doubt('land', `${series.lat} ${series.lng}`)
     for (const name of FORECAST_NAMES) {
       if (!name.startsWith('wind')) quantities.delete(name)
@@ -129,7 +129,7 @@ function keepable(name: ForecastName, value: number, turn: number): number | nul
   const { unit, min, max } = MEASURES[FORECAST_MEASURES[name]]
   if (unit === 's' && value === 0) return null
   if (unit !== 'degree') return value >= min && value <= max ? value : null
-  // A full circle either way is notation; anything farther marks a missing value.
+  // Within a full circle it is another notation; beyond, a mark of "missing".
   return value >= -360 && value <= 360 ? (value + turn + 720) % 360 : null
 }
 

@@ -89,7 +89,7 @@ export interface Place {
   quantities: { [name in ForecastName]?: Quantity }
 }
 
-/** The newest run counts for each quantity; files of one run complete each other, the first before others. */
+/** The newest run counts for each quantity; files of one run complete each other, and the first file wins. */
 export function gather(
   places: Map<string, Place>,
   { lat, lng }: Series,
@@ -119,7 +119,7 @@ function joined(first: Quantity, second: Quantity): Quantity {
 const WAVE_NAMES = FORECAST_NAMES.filter((name) => !name.startsWith('wind'))
 const WIND_NAMES = FORECAST_NAMES.filter((name) => name.startsWith('wind'))
 
-/** One record a position, south to north, but none for a position with wind alone that lent its wind. */
+/** One record a position, south to north. A position with wind alone has none if another took its wind. */
 function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   const inOrder = [...places.values()]
     .filter(({ quantities }) => Object.keys(quantities).length > 0)

@@ -93,7 +93,7 @@ export class StationRows {
     this.files.push(file)
   }
 
-  /** Takes out the rows from one on. */
+  /** Drops the rows from `from` on. */
   clear(from: number): void {
     this.rows.clear(from)
     this.files.length = from
@@ -107,7 +107,7 @@ export interface RowCodes {
   readonly codes: Int32Array
 }
 
-/** A row of a file; it is used again. */
+/** A row of a file; the next row overwrites it. */
 export interface Line extends RowCodes {
   readonly isRealtime: boolean
   /** The text under a label, empty where the file has no such column. */
@@ -191,7 +191,7 @@ function readLines(
   const labels = table.labels.map((label) => OLD_LABELS[label] ?? label)
   const needed = [...CLOCK.slice(0, 4), ...known.slice(0, required).map(({ label }) => label)]
   if (table.headerFault !== null || !needed.every((label) => labels.includes(label))) return header.line
-  // Spellings of units differ (degT, deg); a unit that is known and another one makes other values.
+  // Spellings of units differ (degT, deg); only another known unit makes other values.
   const isOther = ({ label, name, unit }: Known): boolean => {
     const factor = conversionOf(name, table.units[labels.indexOf(label)] ?? '')?.factor
     if (factor === undefined) return label === VISIBILITY && labels.includes(label)

@@ -16,7 +16,7 @@ const NEIGHBOUR_SECONDS = 3 * HOUR
 /** Waves before or after a calm in which a buoy says 0 m; some round to halves of a metre. */
 const CALM_MM = 500
 
-/** A summary belongs to a sample at most so far away: the time in which a hull sends a sample again. */
+/** Most time from a summary to its sample: the time in which a hull sends a sample again. */
 const JOINED_SECONDS = 1200
 
 export interface StationHandle {
@@ -58,7 +58,7 @@ export function sendRows(
     const sample = sampleOf[row]
     const fault = garbled.get(sample)
     if (sample === row && fault === undefined) continue
-    // A garbled row is sent even when nothing is left of it: an earlier build may have taken it for a sample.
+    // A garbled row is sent even if it is empty now: an earlier build may have taken it for a sample.
     for (const name of WAVE_NAMES) columns[name][row] = MISSING_U16
     if (sample >= 0) files[row].skipped(fault ?? REPEAT, identifier)
   }
@@ -142,8 +142,8 @@ function isOfOneSample({ period, peakPeriod }: RowBatch['columns'], sample: numb
 /**
  * What is wrong with samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and
  * no neighbour is as high to within a third. A storm can have such numbers (46075 in August 2023): its
- * neighbours decide. And with those of 0 m between waves (46022 in April 2011): a calm has others beside it,
- * and no average period of 0 s.
+ * neighbours decide. Samples of 0 m between waves are faulty, too (46022 in April 2011): a calm has others
+ * beside it, and no average period of 0 s.
  */
 function garbledSamples({ time, columns }: RowBatch, sampleOf: Int32Array): Map<number, string> {
   const { significantHeight: height, peakPeriod: average, period } = columns

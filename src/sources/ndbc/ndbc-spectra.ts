@@ -166,7 +166,7 @@ function inBands({ bands, values }: Row, wanted: Bands): Float64Array {
   return wanted.frequency.map((hz) => values[bands.frequency.indexOf(hz)] ?? NaN)
 }
 
-/** NDBC's bands of 1996 and later: 47 with the lowest one, which few files have. */
+/** NDBC's bands since 1996: 47 with the lowest one, which few files have. */
 const MIDDLES = [
   0.02,
   ...Array.from({ length: 13 }, (_, i) => (325 + 50 * i) / 10_000),
@@ -186,7 +186,7 @@ const ROUNDING_HZ = 0.00051
  */
 const MAX_SETS = 16
 
-/** The bands of a line by the middles in it; or why they are none. Equal ones are one object. */
+/** The bands of a line by their middles, or their fault. Equal bands are one object. */
 class BandSets {
   readonly #sets = new Map<string, Bands | string>()
 

@@ -34,7 +34,7 @@ const MAX_SPECTRA = 4096
 /** Messages are written together from this many bytes on. */
 const BUFFER_BYTES = 2 ** 20
 
-/** Runs in a thread of its own, which goes on while the one that reads is stuck. */
+/** Runs in a thread of its own, which goes on while the reading thread is stuck. */
 const WATCH = `
 const { workerData: { builder, maxBytes, maxSeconds, signal, every } } = require('node:worker_threads')
 const clock = new Int32Array(new SharedArrayBuffer(4))
@@ -116,11 +116,11 @@ function sendingSink(messages: Messages): Sink {
   }
 }
 
-/** A report that sends, and what sends the rest of it. */
+/** A report that sends, and a function that sends its rest. */
 function sendingReport(messages: Messages, maxBadShare: number): { report: Report; close: () => void } {
   const files: (() => void)[] = []
   const doubts = new Doubts()
-  /** The builder then knows where a reader was that it has to end. */
+  /** So the builder knows the last place of a reader that it has to end. */
   const sendAtOnce = (message: Message): void => {
     messages.send(message)
     messages.flush()
@@ -144,7 +144,7 @@ function sendingReport(messages: Messages, maxBadShare: number): { report: Repor
   return { report, close }
 }
 
-/** The report of a file, which sends sums, and what sends them before it ends. */
+/** The report of a file, which sends sums, and a function that sends them before it ends. */
 function sendingFile(
   number: number,
   messages: Messages,

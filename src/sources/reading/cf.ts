@@ -35,7 +35,7 @@ export function readTimes(file: NetcdfFile, name: string, maxTimes: number, doub
   return times
 }
 
-/** Meanings of flags by which nothing is known to be wrong with a value. */
+/** Meanings of flags that say nothing against a value. */
 const GOOD_MEANINGS: ReadonlySet<string> = new Set(
   (
     'good probably_good quality_good valid ok pass passed acceptable correct nominal interpolated changed ' +

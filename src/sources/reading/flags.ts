@@ -1,4 +1,4 @@
-/** Which columns of a table are flags of which values, and which flags are good. */
+/** Finds the flag columns of measured columns, and their good flags. */
 import { isGoodMeaning, wordsOf } from './cf.ts'
 import type { HeaderCell } from './header.ts'
 import { conventionOf } from './known-names.ts'
@@ -60,7 +60,7 @@ export function flagsOf(
 /** Flags of the whole row in answers of servers. */
 const ROW_FLAG = /^(?:flagprimary|qc?_?flag|flag|quality_?control|qc)$/i
 
-/** Whether a flag is of a measured column by its name or its place: its own, its group's, or the row's. */
+/** Whether a flag belongs to a measured column by its name or place: its own, its group's, or the row's. */
 function isFlagOf(
   field: number,
   measuredField: number,

@@ -31,12 +31,12 @@ export interface Known {
   qualifiers: Qualifier[]
 }
 
-/** Lists of words, of which a long one stands in several lines. */
+/** Lists of words. A long list has several lines. */
 type Words = string | readonly string[]
 
 const wordsOf = (words: Words): string[] => [words].flat().join(' ').split(' ')
 
-/** Letters that are no other letter with an accent. */
+/** Letters that are not another letter with an accent. */
 const LETTERS: { readonly [letter: string]: string } = {
   ø: 'o',
   æ: 'ae',
@@ -149,7 +149,7 @@ export function leadOf(text: string): string | null {
   return Number(hours) <= 14 && Number(minutes) < 60 ? lead : null
 }
 
-/** A format of a network that its columns show, with what it counts in its own way. */
+/** A network's format, known by its columns, with its own ways to count. */
 export interface Format {
   readonly of: string
   /** Longitudes count to the west. */

@@ -14,7 +14,7 @@ export interface MeasuredColumn {
   flags: Flag[]
   /**
    * The column with the unit of each value, −1 for none, and how values in a unit are read; null for an
-   * unknown one.
+   * unknown unit.
    */
   unitField: number
   inUnit: (unit: string) => ValueColumn | null
@@ -39,8 +39,8 @@ export function knownColumn(
 }
 
 /**
- * Reads the measured cells of a row into codes, and the numbers as they are written into `values`, NaN where
- * there is none; a row with a faulty cell is reported, and false.
+ * Reads the measured cells of a row into codes, and their written numbers into `values`, NaN without one.
+ * False for a row with a faulty cell, which is reported.
  */
 export function readValues(
   table: Pick<OpenTable, 'text' | 'number' | 'row'>,

@@ -66,7 +66,7 @@ export type OpenNetcdf = <T>(path: string, use: (file: NetcdfFile) => T) => T
 
 let loading: Promise<OpenNetcdf> | null = null
 
-/** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
+/** Two megabytes of WebAssembly, loaded once, by the first source that needs them. */
 export function loadNetcdf(): Promise<OpenNetcdf> {
   return (loading ??= load())
 }
@@ -112,7 +112,7 @@ function withFile<T>(library: Library, path: string, use: (file: NetcdfFile) => 
     try {
       file?.close()
     } catch {
-      // A damaged file may not even close; what was read of a whole one is whole.
+      // A damaged file may not even close.
     }
     memory.unlink(library.present)
   }
@@ -208,7 +208,7 @@ function readVariable(
 }
 
 /**
- * A value or marker as values of this type are stored: rounded, or without the sign that the classic model
+ * A value or marker in the stored type of the values: rounded, or without the sign that the classic model
  * adds.
  */
 function asStored(values: ArrayLike<number>, isUnsigned: boolean): (value: number) => number {

@@ -252,7 +252,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value of a document, or in fixed words why it has none. */
+/** The value of a document, or its fault in fixed words. */
 export function parseBounded(bytes: Uint8Array): { value: unknown } | { fault: string } {
   const fault = excessOf(bytes)
   if (fault !== null) return { fault }

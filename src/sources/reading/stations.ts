@@ -13,7 +13,7 @@ import { BuildError } from '../../system/build-error.ts'
 import { cleanName } from './fields.ts'
 import { takeDoubts } from './source-files.ts'
 
-/** A mooring swings, or is laid again, so far; a farther position needs another to confirm it. */
+/** A mooring swings or is laid again within this; a farther position needs another to confirm it. */
 const JUMP_KM = 1
 
 /** Fixes of one place lie within this distance, whatever their times. */
@@ -31,7 +31,7 @@ const STRAY_SHARE = 0.01
 
 /** A leap farther than the last digit of degrees with one decimal, and faster than anything sails. */
 const LEAP_KM = 16
-/** More leaps than this, and than this share of all fixes, are two places and not faults of single rows. */
+/** More leaps than this, and than this share of all fixes, mean two places, not faults of single rows. */
 const FEW_LEAPS = 2
 const LEAP_SHARE = 0.1
 
@@ -55,7 +55,7 @@ export class Positions {
   #last: Fix | null = null
   #fixes = 0
   #leaps = 0
-  /** Fixes at 0 N 0 E, which stands for "unknown"; the one buoy of that place is in lists of stations. */
+  /** Fixes at 0 N 0 E, which stands for "unknown"; the only buoy there is in lists of stations. */
   zeros = 0
   /** Positions that are not on the globe; NaN stands for none. */
   impossible = 0
@@ -128,7 +128,7 @@ export class Positions {
   }
 }
 
-/** Whether a fix is far from the one before it in less time than anything takes. */
+/** Whether a fix is farther from the one before it than anything sails in the time between. */
 function isLeap(from: Fix, to: Fix): boolean {
   const km = kmApart(from, to)
   return km > LEAP_KM && km > (FASTEST_KMH * Math.abs(to.time - from.time)) / 3600
@@ -148,7 +148,7 @@ function note(stay: Stay, fix: Fix): void {
   if (fix.time < stay.first.time) stay.first = fix
   const older = newest.findIndex((one) => one.time <= fix.time)
   const at = older < 0 ? newest.length : older
-  // Several rows of one time are one position.
+  // Several rows with one time count as one position.
   if (at < 3 && newest[at]?.time !== fix.time) newest.splice(at, 0, fix)
   if (newest.length > 3) newest.pop()
 }

@@ -27,14 +27,14 @@ export interface OpenTable {
   readonly units: readonly string[]
   /** Names as the header writes them, with units beside them. */
   readonly written: readonly string[]
-  /** The unit that the table itself gives for all of its values, where it does. */
+  /** The unit that the table itself gives for all of its values, if any. */
   readonly unit?: string | undefined
   /** The field of a column that a map names or numbers from 1, −1 where there is none. */
   column(at: string | number): number
   text(field: number): string
   /** The value, NaN where the cell is missing, null where it is not a number. */
   number(field: number): number | null
-  /** The list in a cell of JSON, NaN for what is no number; null for a cell that is no list. */
+  /** The list in a cell of JSON, NaN for other values than numbers; null for a cell that is no list. */
   numbers?(field: number): number[] | null
   /** Goes on to the next row; rows of another length are reported. False at the end. */
   next(): boolean
@@ -48,14 +48,14 @@ interface Place {
   line: number
 }
 
-/** How a text is a table. */
+/** How a table is written as text. */
 export interface TextForm {
   /** A byte; `BLANK` stands for any number of them. By default the most frequent one in the first line. */
   readonly separator?: number
   readonly header?: Place | undefined
   /** Whether a line of units is below the header; by default its cells decide. */
   readonly units?: boolean | undefined
-  /** By default there may be one unless commas separate. */
+  /** By default allowed unless commas separate. */
   readonly decimalComma?: boolean | undefined
   /** The beginning of each comment line; empty where there are none. */
   readonly comment?: string | undefined
@@ -83,7 +83,7 @@ export function* linesOf(bytes: Buffer, skip: number): Generator<Place> {
   }
 }
 
-/** Whether a cell cannot be a unit, as "1" is. */
+/** Whether a cell belongs to a row, as "1": it cannot be a unit. */
 const isOfRow = (cell: string): boolean => /^[-+.]?\d/.test(cell) && !/^1(e[-+]?\d)?$/.test(cell)
 
 /**
@@ -281,7 +281,7 @@ const MAX_TABLE_BYTES = 128 * 2 ** 20
 /** The fault of a cell, for a message after the name of its column: "is not a number from -90 to 90". */
 export class Unfit extends Error {}
 
-/** The columns of a small table by name, each with what reads its trimmed cell. @throws Unfit */
+/** The columns of a small table by name, each with the reader of its trimmed cell. @throws Unfit */
 export type Columns = { readonly [column: string]: (text: string) => unknown }
 
 type Values<C extends Columns> = { -readonly [column in keyof C]: ReturnType<C[column]> }

@@ -60,7 +60,7 @@ const MOST_SHAPES = 50
 
 /** The header of a column of times. */
 export interface Told {
-  /** The order of year, month and day; empty where it says none. */
+  /** The order of year, month and day; empty without one. */
   readonly order: string
   /** Whether its name is a count's, such as "Epoch Time". */
   readonly isCount: boolean
@@ -68,9 +68,9 @@ export interface Told {
 
 /**
  * The formats that read most of the texts, `ISO` alone where it reads them all: several where day and month
- * can be either, and the steps from row to row do not tell. None where fewer than half are read, and where
- * other formats read what these do not: dates in two orders. Digits are a date before they are a count. The
- * first `inOrder` texts are of rows one after another.
+ * can be either, and the steps from row to row do not tell. None if they read fewer than half, or if other
+ * formats read the rest: dates in two orders. Digits are a date before they are a count. The first `inOrder`
+ * texts are of rows one after another.
  */
 export function formatsOf(
   texts: readonly string[],
@@ -105,10 +105,10 @@ export function formatsOf(
 
 /** Steps that tell one format from another. */
 const FEWEST_STEPS = 4
-/** Shares of the whole time that equal steps make: of a regular series, and of one that is not. */
+/** Share of the time in equal steps: of a regular series, and of an irregular one. */
 const [REGULAR, IRREGULAR] = [0.9, 0.75]
 
-/** The one format by which rows follow each other regularly, where the others leap; else all. */
+/** The one format with regular steps from row to row, if the others leap; else all. */
 function byStep(formats: readonly { format: string; read: Read }[], texts: readonly string[]): string[] {
   const regularity = ({ read }: { read: Read }): number => {
     const times = texts.flatMap((text) => read(text)?.local ?? [])

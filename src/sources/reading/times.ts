@@ -43,8 +43,8 @@ export function leadSeconds(lead: string): number {
 }
 
 /**
- * Seconds from 1970 on the clock that a text has, and how far this is ahead of UTC, null where it does not
- * say.
+ * A text's time: seconds from 1970 on its own clock, and the clock's lead over UTC, null if the text has
+ * none.
  */
 export type Written = { readonly local: number; readonly offset: number | null } | null
 
@@ -100,7 +100,7 @@ const TOKENS: { readonly [token: string]: readonly [part: string, pattern: strin
 }
 /** Pattern of a zone after a time. */
 const ZONE = '[a-z]{1,5}(?: ?[+-]\\d{1,2}(?::?\\d\\d)?)?|[+-]\\d{1,2}:?\\d\\d'
-/** Two digits of a year from this one on are of the last century: no buoy measured before. */
+/** Years of two digits from this one on are of the last century: no buoy measured before. */
 const FIRST_SHORT_YEAR = 70
 const TOKEN = /YYYY|YY|MMM|MM|DD|HH|hh|mm|ss|A/g
 
@@ -163,9 +163,8 @@ export function namesZone(text: string, format: string): boolean | null {
 }
 
 /**
- * The reader of a station's times on the wall clock of a zone: −1 for one that the clock leaps over. Of the
- * two moments of an hour that comes twice, it takes the one that goes on in the direction of the times
- * before.
+ * The reader of a station's times on the wall clock of a zone: −1 for a time that the clock skips. In an hour
+ * that comes twice it takes the moment that continues the direction of the earlier times.
  */
 function wallClockReader(read: (text: string) => Written, place: Zone): TimeReader {
   let last = -1

@@ -100,7 +100,7 @@ interface ValueOptions {
   /** The value in the unit is `written × factor + offset`. */
   factor?: number
   offset?: number
-  /** Directions below 0 and beyond 360 are out of limits; else a full circle either way is notation. */
+  /** Directions below 0 and above 360 are out of limits; by default −360 to 0 is another notation. */
   isWithinCircle?: boolean
 }
 
@@ -127,10 +127,7 @@ export function valueColumn(
   }
 }
 
-/**
- * Whether a value marks "missing". A marker kept as a 32-bit float is written with seven digits, here and
- * there differently.
- */
+/** Whether a value marks "missing". A marker kept as a 32-bit float has seven digits, which may differ. */
 export function isMissing({ missing }: ValueColumn, value: number): boolean {
   for (const marker of missing) {
     if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return true
@@ -146,7 +143,7 @@ export function codeOf(column: ValueColumn, value: number, file: FileReport): nu
   if (!Number.isFinite(value) || (column.missing.length > 0 && isMissing(column, value))) return NO_CODE
   let converted = value * column.factor + column.offset
   if (column.isDirection) {
-    // A full circle either way is notation; anything farther marks a missing value.
+    // Within a full circle it is another notation; beyond, a mark of "missing".
     if (Math.abs(converted) > 360) {
       file.skipped(column.outside)
       return NO_CODE
@@ -166,7 +163,7 @@ export function numberOf(text: string): number | null {
   return Number(text)
 }
 
-/** A text that is the same for "1.0" and "1", empty for nothing. */
+/** The same text for "1.0" and "1"; empty for nothing. */
 export function plainText(text: string): string {
   const number = numberOf(text.trim())
   if (number === null) return text.trim()

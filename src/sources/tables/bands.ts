@@ -44,13 +44,13 @@ export type SpectraSpec = Static<typeof SPECTRA>
 export interface BandFields {
   readonly fields: ReadonlyMap<BandQuantity, readonly number[] | number>
   readonly axes: Axes
-  /** Whether a map names them. */
+  /** Whether a map names the columns. */
   readonly isTold: boolean
 }
 
 const NAMES = Object.keys(SPECTRA.properties).filter((name) => name !== 'axes') as BandQuantity[]
 
-/** The columns of spectra of a table; null where it has none, or why the map's are not there. */
+/** A table's columns of spectra; null without any, or a text that names the map's missing ones. */
 export function bandFields(table: OpenTable, spec: SpectraSpec | undefined): BandFields | null | string {
   const { axes = 'east-towards', ...places } = spec ?? {}
   const isTold = spec !== undefined
@@ -101,7 +101,7 @@ export function bandColumns({ fields }: BandFields): number[] {
 
 /** The most that a table's own directions may differ from those of its a1 and b1, degrees. */
 const AXES_TOLERANCE = 2
-/** Below it the direction of a1 and b1 is one of rounding. */
+/** Below it rounding decides the direction of a1 and b1. */
 const LEAST_R1 = 0.1
 /** Sets of bands of one file. */
 const MAX_SETS = 16

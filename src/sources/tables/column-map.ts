@@ -44,7 +44,7 @@ const TABLE = object({
    */
   files: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^*]*\\*?[^*]*$' })),
   station: Type.Optional(Type.Union([AT, object({ is: WORDS })])),
-  /** Null: none, and all rows are of one station whatever their names are. */
+  /** Null for none: then all rows are of one station, whatever their names. */
   name: Type.Optional(Type.Union([AT, Type.Null()])),
   lat: Type.Optional(POSITION),
   lng: Type.Optional(POSITION),
@@ -56,7 +56,7 @@ const TABLE = object({
       unit: Type.Optional(Type.String({ maxLength: 80 })),
       /** How far a time without a zone is ahead of UTC, `+10:00`. */
       offset: Type.Optional(Type.String({ pattern: '^[+-](0\\d|1\\d|2[0-3]):[0-5]\\d$' })),
-      /** The zone of the wall clock of such times, `Europe/Paris`, in place of `offset`. */
+      /** The wall clock's zone of such times, `Europe/Paris`, in place of `offset`. */
       zone: Type.Optional(WORDS),
     }),
   ),
@@ -78,15 +78,17 @@ const TABLE = object({
   /** Wave spectra: the columns or lists of each quantity by band. */
   spectra: Type.Optional(SPECTRA),
 
-  /** JSON: where the rows are, which documents have them, and the names of columns of rows that are lists. */
+  /**
+   * JSON: the place of the rows, the documents that have them, and names of columns for rows that are lists.
+   */
   rows: Type.Optional(Type.String({ maxLength: 300, pattern: '^(/.*)?$' })),
   when: Type.Optional(object({ at: Type.String({ maxLength: 300, pattern: '^(/.*)?$' }), is: scalar(100) })),
-  /** Text: words of the line that names the columns; false where none does, and columns are numbers. */
+  /** Text: words of the line that names the columns; false if none does, and columns are numbers. */
   header: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Literal(false)])),
   /** A name that `TextDecoder` knows, for a text that is not UTF-8: `windows-1252`, `shift_jis`. */
   encoding: Type.Optional(Type.String({ maxLength: 40 })),
   delimiter: Type.Optional(Type.Enum([',', ';', '\t', 'blanks'])),
-  /** Lines before anything is looked at. */
+  /** Lines to skip first. */
   skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
   /** The beginning of each comment line. */
   comment: Type.Optional(Type.String({ minLength: 1, maxLength: 10 })),
@@ -189,7 +191,7 @@ function fileNames(template: string): RegExp {
   const partOf: { readonly [part: string]: string } = {
     '*': '.*',
     '{station}': '([^"/]{1,64}?)',
-    // Of a date, too: 2024-03-01.
+    // Digits of a date, too: 2024-03-01.
     '{digits}': '[0-9][0-9._-]{0,30}',
   }
   const pattern = template

@@ -19,7 +19,7 @@ const MAX_JSON_BYTES = 64 * 2 ** 20
 /** ERDDAP marks no comments, and has a point in its numbers. */
 const COMMAS = { separator: 44, comment: '' }
 const TABLE_FILE = /\.(?:csvp?|json)$/i
-/** Its group is the path that the described tables begin with. */
+/** The group is the path that the described tables begin with. */
 const INFO_FILE = /^(.*?)[_.-]?(?:info|index)\.(?:csv|json)(?:\.gz)?$/i
 const INFO_LABELS = ['Row Type', 'Variable Name', 'Attribute Name', 'Data Type', 'Value']
 

@@ -173,7 +173,7 @@ export function layoutOf(
   }
 }
 
-/** Unknown columns of which the cells are looked at. */
+/** Unknown columns whose cells are looked at. */
 const MOST_UNKNOWN = 40
 
 /** The columns whose cells decide: times, flags, stations, positions, zones and what is not known. */
@@ -200,7 +200,7 @@ function stationOf(
   return inName ?? (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))
 }
 
-/** Words for directions, which are no stations. */
+/** Words for directions: not stations. */
 const COMPASS_POINT = /^[NESW]{1,3}$/i
 const MOST_STATIONS_SEEN = 50
 
@@ -271,7 +271,7 @@ function factorOf(
   return -1
 }
 
-/** Which column is what: "Hs is significantHeight; Flag, Spread are not used". */
+/** Names the columns' meanings: "Hs is significantHeight; Flag, Spread are not used". */
 function accountOf(
   { time, station, name, lat, lng, depth, measured, bands }: Layout,
   labels: readonly string[],
@@ -327,10 +327,10 @@ function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string
   if (peak === undefined && mean !== undefined) doubt('meanPeriod', labels[mean])
 }
 
-/** Units of speeds and visibilities, which people write in several: one that is not given is not guessed. */
+/** Units of speeds and visibilities, which people write in several: a missing unit is not guessed. */
 const NEVER_USUAL: ReadonlySet<string> = new Set(['km/h', 'km'])
 
-/** A cell of a line of units, in brackets or not, without what else it says. */
+/** A cell of a line of units without brackets and other words. */
 function unitOf({ labels, units, written }: OpenTable, field: number, cell: HeaderCell | undefined): string {
   const isBeside = written[field] !== labels[field]
   const text = isBeside ? '' : (units[field] ?? '')

@@ -1,6 +1,4 @@
-/**
- * Which column of a table is which measure: by the map, by CF standard names, and by the words of its header.
- */
+/** Chooses the columns of measures: by the map, by CF standard names, and by the words of the header. */
 import { familyOf, type HeaderCell, namesMeasure, namesTime } from '../reading/header.ts'
 import { isGeneric, type Meaning, type Quantity, STANDARD_NAMES } from '../reading/known-names.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
@@ -119,7 +117,7 @@ function candidateOf(
   return [{ name: meaning.name, rank, field, isOwn }]
 }
 
-/** Deeper water, m, is not what swimmers call the water temperature. */
+/** Metres: deeper water is not what swimmers call the water temperature. */
 export const MAX_TEMPERATURE_DEPTH_M = 5
 
 const isDeep = ({ meaning, depth }: HeaderCell): boolean =>

@@ -26,7 +26,7 @@ const STATION_LIST = 'stations.csv'
 /** Rows of a folder, at 30 to 60 bytes each: 2,280 years of half-hours. */
 const MAX_ROWS = 40_000_000
 
-/** A form of files of which each may hold tables. */
+/** A form of files, each of which may hold tables. */
 export interface Form {
   readonly kind: string
   /** Names of files without `.gz`. */
@@ -37,7 +37,7 @@ export interface Form {
   readonly maxBytes?: number
   /** Whether a file is read after the others: of two values of one feed and time the later one counts. */
   isLast?(path: string): boolean
-  /** Takes a file that is about the others; true where it is one. */
+  /** Takes a file that describes others; false for any other file. */
   aside?(path: string, report: Report): Promise<boolean>
   /** Credit and licence that such files give. */
   terms?(): Partial<SourceInfo>
@@ -213,7 +213,7 @@ class Rows {
     }
   }
 
-  /** @param file the last one, in which is counted what is skipped of rows that are put together */
+  /** @param file the last file, which counts values skipped in merged rows */
   send(sink: Sink, source: string, known: ColumnMap['known'], file: FileReport): void {
     const handles = this.#positions.announce(sink, source, this.#report, known, { comparesPlaces: true })
     const doubt = takeDoubts(this.#report)
@@ -260,7 +260,7 @@ function mergeRows(rows: RowBatch, file: FileReport): { merged: RowBatch; twice:
   return found
 }
 
-/** Takes a temperature of the deep out of a row. A depth that is not known is that of the surface. */
+/** Takes a temperature of the deep out of a row. An unknown depth counts as the surface. */
 function dropDeep(
   table: OpenTable,
   { measured, depth, metres }: Layout,

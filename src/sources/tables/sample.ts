@@ -1,4 +1,4 @@
-/** Cells of the rows that decide what the columns of a table mean. */
+/** Cells of the rows that decide the meaning of a table's columns. */
 import type { OpenTable } from '../reading/text-table.ts'
 
 /** Rows that decide: the first ones, and one in `ONE_IN` of the others. */
@@ -10,7 +10,7 @@ const MOST_CELLS = 2_000_000
 export interface Sample {
   /** Cells of a column that was asked for, by row. */
   texts(field: number): readonly string[]
-  /** How many of the rows are the first ones of the table, one after another. */
+  /** Number of rows from the table's beginning, one after another. */
   readonly inOrder: number
 }
 

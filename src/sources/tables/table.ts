@@ -23,7 +23,7 @@ export const openTable: OpenSource = (folder, options) => {
   return { isControlled: true, read: (sink, { report }) => readFolder(TABLE_FORM, folder, map, sink, report) }
 }
 
-/** The table of a text, or none where it has none. */
+/** The table of a text, if it has one. */
 export function findTable(stored: Buffer, path: string, map: MappedTable, file: FileReport): FoundTable[] {
   const bytes =
     map.encoding === undefined ? stored : Buffer.from(new TextDecoder(map.encoding).decode(stored))
@@ -165,7 +165,7 @@ function cellsAt(bytes: Buffer, at: number, separator: number, fields: Fields): 
   return textsOf(bytes, fields)
 }
 
-/** The share of the next lines with so many fields, and perhaps empty ones behind them. */
+/** The share of the next lines with so many fields, and perhaps empty ones after them. */
 function shareOfWidth(
   bytes: Buffer,
   { at, width }: { at: number; width: number },

@@ -1,7 +1,4 @@
-/**
- * Which columns of a table are its times, on which clock and in which format. Nothing of their cells is left
- * over.
- */
+/** Finds a table's columns of times, their clock and their format. Nothing of their cells is left over. */
 import { fieldOf, type HeaderCell, namesTime, readHeaderCell } from '../reading/header.ts'
 import { leadOf, rankOfRole } from '../reading/known-names.ts'
 import { formatsOf } from '../reading/time-formats.ts'
@@ -66,7 +63,7 @@ export function timeFields(
   return found.toSorted((a, b) => rank(a) - rank(b))[0] ?? [-1]
 }
 
-/** The times of a table, or in words why they are not known. */
+/** The times of a table, or their fault in words. */
 export function timesOf(
   fields: readonly number[],
   {
@@ -167,7 +164,7 @@ function leadsOf(
   return zones.length === 1 && lead !== null ? [lead] : []
 }
 
-/** The column that seems to hold a finer part of the time than its format has; −1 for none. */
+/** The column that seems to hold a finer part of the time than the format; −1 for none. */
 function finerThan(
   unit: string,
   fields: readonly number[],

@@ -149,7 +149,7 @@ export function draw(
     ...base,
     size: ({ ctx }, texts) => {
       ctx.save()
-      // The canvas has the pixels of the screen, as its fonts have.
+      // The canvas and its fonts are in pixels of the screen.
       ctx.font = `12px ${variable('--font')}`
       const widest = Math.max(0, ...(texts ?? []).map((text) => ctx.measureText(text).width))
       ctx.restore()

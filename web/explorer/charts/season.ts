@@ -27,13 +27,13 @@ export interface SeasonView {
   year: number
   against: number | null
   scale: Scale
-  /** False for temperatures, of which 0 is one among others. */
+  /** False for temperatures, where 0 is a value like others. */
   isFromZero: boolean
   /** Names a year in the legend. */
   nameOf: (year: SeriesYear) => string
 }
 
-/** Returns what removes the chart. */
+/** Returns a function that removes the chart. */
 export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory): () => void {
   const { season, bucket, scale, label } = view
   const x = bucketStarts(season, bucket)

@@ -14,8 +14,8 @@ const TRUE_ZOOM = ZOOMS.most
 /** From this zoom on dots move less and less. */
 const LESS_FROM_ZOOM = 8
 /**
- * Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small
- * ones touch.
+ * Pixels between the middles of two dots on a map of the world, and on a map 32 times as near: small dots
+ * touch.
  */
 const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
