@@ -100,8 +100,8 @@ export function keysObject(address: string, context: StoreContext): KeySource & 
     // Each server counts for itself.
     used: () => null,
     /**
-     * Replaces the object if nobody else has meanwhile, and tries again if somebody has. A change that the
-     * next try finds done, after a lost answer, counts.
+     * Replaces the object if nobody else has meanwhile, and tries again if somebody has. A change counts if
+     * the next try finds it done, after a lost answer.
      */
     async change(change) {
       if (bucket === null) {

@@ -23,9 +23,7 @@ export interface MonthTables {
   weather: MonthTable
   /** Rows left out, as they are later than the time of the data. */
   later: number
-  /**
-   * By buoy: rows of one feed and time with other values than the row that stays, and the first such time.
-   */
+  /** By buoy: rows that differ from the kept row of their feed and time, and the first such time. */
   twice: ReadonlyMap<number, Twice>
 }
 

@@ -1,6 +1,6 @@
 /**
  * `build` fetches what the configuration names, builds a snapshot and publishes it; `publish` and `export`
- * bring a bucket or a folder of Parquet files up to a folder of snapshots.
+ * bring a bucket or a folder of Parquet files up to date.
  */
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { BuildReport } from '../builder/build-report.ts'

@@ -166,7 +166,7 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
     case 'document':
     case 'openapi':
     case 'text':
-      throw new Error(`${shape.format} is of EDR alone`)
+      throw new Error(`only EDR has the format ${shape.format}`)
   }
 }
 

@@ -121,7 +121,7 @@ function Summary({ all, year, against, scale, of }: SeasonView & { against: numb
     all.find((each) => each.year === which)?.points ?? []
   const means = commonMeans(pointsOf(year), pointsOf(against), clock())
   if (means === null) return <Note>{texts.season.nothingInCommon(year, against)}</Note>
-  // As they are written: the difference is that of what stands beside it.
+  // Means as they are written, so that the difference fits the two beside it.
   const [own, other] = means.map((mean) => Number(scale.from(mean).toFixed(scale.digits))) as [number, number]
   const text = (value: number): string => `${decimalText(value, scale.digits)} ${scale.unit}`
   const name = (which: number): string => seasonName({ year: which, complete: true }, of)
