@@ -113,7 +113,7 @@ function openPart({ entry, bytes }: LoadedPart): OpenedPart {
 }
 
 /** Parts by kind; rows by month. @throws SnapshotError when there is no catalogue */
-export function sorted(opened: OpenedParts) {
+export function partsByKind(opened: OpenedParts) {
   let catalog: OpenedCatalog | null = null
   let passes: PassColumns | null = null
   let forecast: Forecast | null = null
@@ -160,7 +160,7 @@ export interface Indexes {
 
 /** @throws SnapshotError when a part is missing */
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
-  const { catalog, passes, forecast, tides, readings, weather, spectra, years } = sorted(parts)
+  const { catalog, passes, forecast, tides, readings, weather, spectra, years } = partsByKind(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, usual, groups } = indexes
   const boxes = new Boxes(catalog.boxes)

@@ -10,7 +10,7 @@ import { MEASURE_NAMES, MEASURES, NO_COUNTRY } from '../sea/columns.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
-import { findId, type Indexes, openDataset, type OpenedParts, openParts, sorted } from '../dataset/dataset.ts'
+import { findId, type Indexes, openDataset, type OpenedParts, openParts, partsByKind } from '../dataset/dataset.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { renderFragments } from '../dataset/render-fragments.ts'
 
@@ -54,7 +54,7 @@ function* indexesOf(
   activeWithin: number,
   before: Indexes | null = null,
 ): Steps<Indexes> {
-  const opened = sorted(parts)
+  const opened = partsByKind(parts)
   const { catalog } = opened
   const { id } = catalog
   const readings = yield* segmentColumns(id, opened.readings)
