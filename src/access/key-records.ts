@@ -128,7 +128,8 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
       `owner already has the key ${other}: "keys rotate ${other}" replaces it, "keys revoke ${other}" ends it`,
     )
   }
-  if (records.length >= MAX_KEYS) throw new KeyCommandError(`there are ${MAX_KEYS} keys, the most allowed: revoke one first`)
+  if (records.length >= MAX_KEYS)
+    throw new KeyCommandError(`there are ${MAX_KEYS} keys, the most allowed: revoke one first`)
   let id = ''
   do id = `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
   while (records.some((record) => record.id === id))

@@ -513,7 +513,9 @@ const climate = defined({
     const notes = ['Heights are significant heights in m, times UTC.']
     if (asked === 'records') {
       const { ever, months, last } = await call.data<ClimateRecordsAnswer>(`${below}/records`, years)
-      notes.push('A doubtful value has no similar one within three hours. last is the last reading, ranked in its month.')
+      notes.push(
+        'A doubtful value has no similar one within three hours. last is the last reading, ranked in its month.',
+      )
       return { ...about, records: { ever, months, last }, notes }
     }
     if (asked === 'storms') {

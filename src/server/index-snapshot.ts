@@ -10,7 +10,14 @@ import { MEASURE_NAMES, MEASURES, NO_COUNTRY } from '../sea/columns.ts'
 import { entryOf } from '../system/entry-of.ts'
 import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
-import { findId, type Indexes, openDataset, type OpenedParts, openParts, partsByKind } from '../dataset/dataset.ts'
+import {
+  findId,
+  type Indexes,
+  openDataset,
+  type OpenedParts,
+  openParts,
+  partsByKind,
+} from '../dataset/dataset.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { renderFragments } from '../dataset/render-fragments.ts'
 

@@ -128,15 +128,18 @@ function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; 
 function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): PointForecast | null {
   const where = `forecast at ${lat}, ${lng}`
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) throw new BuildError(`${where}: is not on the globe`)
-  if (!isSecond(runAt)) throw new BuildError(`${where}: the time of its run is not from 1970 to February 2106`)
+  if (!isSecond(runAt))
+    throw new BuildError(`${where}: the time of its run is not from 1970 to February 2106`)
   const isKept = times.every((time, i) => isSecond(time) && (i === 0 || time > times[i - 1]))
-  if (!isKept) throw new BuildError(`${where}: its times do not ascend, or are not from 1970 to February 2106`)
+  if (!isKept)
+    throw new BuildError(`${where}: its times do not ascend, or are not from 1970 to February 2106`)
   let isEmpty = true
   const codesOf = (name: ForecastName): Uint16Array => {
     const codes = new Uint16Array(times.length).fill(MISSING_U16)
     const given = values[name]
     if (given === undefined) return codes
-    if (given.length !== times.length) throw new BuildError(`${where}: ${name} does not have one value for each time`)
+    if (given.length !== times.length)
+      throw new BuildError(`${where}: ${name} does not have one value for each time`)
     const measure = measureOf(name)
     const limits = codeLimits(measure)
     for (let i = 0; i < given.length; i++) {

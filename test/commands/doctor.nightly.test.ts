@@ -39,8 +39,7 @@ test('The doctor finds no fault in an empty folder, advises, and changes nothing
   assert.ok(!existsSync(data))
   const plain = await runCli(['doctor', '--data', data])
   assert.equal(plain.code, 0)
-  assert.match(plain.stdout, /^warning keys +\S+ has no keys
- +→ "groundswell run" issues a first one/m)
+  assert.match(plain.stdout, /^warning keys +\S+ has no keys\n +→ "groundswell run" issues a first one/m)
   assert.match(plain.stdout, /\nready to start \(\d+ warnings?\)\n$/)
 })
 

@@ -219,10 +219,7 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   )
   const whole = new Set(['plain.nc', 'link_in_group.nc', 'endless_groups.nc'])
   for (const name of names.filter((one) => !whole.has(one)))
-    assert.match(
-      refusals.join('\n'),
-      new RegExp(`${name}: .*(leads to another file|is a virtual dataset)`),
-    )
+    assert.match(refusals.join('\n'), new RegExp(`${name}: .*(leads to another file|is a virtual dataset)`))
   const files = readdirSync(out).map((name) => readFileSync(join(out, name), 'latin1'))
   for (const text of [...files, log.join(''), JSON.stringify(document)]) {
     for (const word of [mark, 'PATH=', hostname()]) assert.ok(!text.includes(word), word)
