@@ -101,7 +101,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   await t.test('for a history, as readings or by hour, day or month, in at most 200 rows.', async () => {
     const from = (seconds: number): string => isoOf(END - seconds)
     for (const [seconds, said, size] of [
-      [5 * 3600, 'Each row is a reading.*Not measured then: period, .*water_temperature', 1800],
+      [5 * 3600, 'Each row is a reading.*Not measured in this time: period, .*water_temperature', 1800],
       [4.5 * 86_400, 'Aggregated by hour', 3600],
       [DAYS * 86_400, 'Aggregated by day', 86_400],
     ] as const) {
