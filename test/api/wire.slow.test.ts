@@ -25,8 +25,8 @@ import { awayFromTheHour } from './hour.ts'
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 /** Good requests for each operation. The check of a long series takes a tenth of a second. */
-const GOOD = rounds(40, 400)
-const GOOD_OF_SERIES = rounds(15, 120)
+const GOOD = rounds(16, 400)
+const GOOD_OF_SERIES = rounds(6, 120)
 /** Operations whose parts may be impossible together, or that a buoy has no data for. */
 const MAY_BE_IMPOSSIBLE = /^(listReadings|chart|readingSeries|climate\w*|\w*[sS]pectra)$/
 /** Ids of snapshots, which only the server knows. */

@@ -23,7 +23,7 @@ test(
       return held()
     }
     const first = Number(process.env.GROUNDSWELL_SEED ?? 1)
-    for (let seed = first; seed < first + rounds(8, 200); seed++)
+    for (let seed = first; seed < first + rounds(4, 200); seed++)
       await new History(join(root, String(seed)), seed, builders, mirrored).run(STEPS)
   },
 )

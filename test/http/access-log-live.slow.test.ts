@@ -13,7 +13,7 @@ import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 
 const COUNT = 'http_server_request_duration_seconds_count'
-const REQUESTS = rounds(150, 600)
+const REQUESTS = rounds(60, 600)
 
 interface Event {
   time: string

@@ -19,7 +19,7 @@ import { build } from '../builder/fake_source.ts'
 import { rounds } from '../rounds.ts'
 import { copyOf, lieAbout, taleOf, tell, type Tale, type Telling } from './lies.ts'
 
-const LIES = Number(process.env.GROUNDSWELL_LIES ?? rounds(100, 1000))
+const LIES = Number(process.env.GROUNDSWELL_LIES ?? rounds(40, 1000))
 const FIRST_SEED = Number(process.env.GROUNDSWELL_SEED ?? 0)
 /** A load takes some milliseconds; a machine may be busy. */
 const HANG_MS = 30_000
