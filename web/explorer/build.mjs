@@ -132,9 +132,13 @@ async function bundleAll() {
     basename(path),
     imports.filter(({ kind }) => kind === 'import-statement').map((each) => basename(each.path)),
   ])
+  // Of the client of the API a part is used that calls no package.
+  const used = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((file) => inputs[file].bytesInOutput > 0),
+  )
   return {
     needs: new Map(needs),
-    licences: licencesOf(Object.keys(metafile.inputs)),
+    licences: licencesOf(used),
     files: outputFiles.map(({ path, contents }) => [basename(path), contents]),
   }
 }
