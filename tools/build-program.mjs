@@ -34,7 +34,7 @@ const SOURCES = [
   'src',
   'tools',
   'web',
-  'clients',
+  'clients/typescript/groundswell.ts',
   'package.json',
   'package-lock.json',
   'tsconfig.build.json',

@@ -42,7 +42,7 @@ export async function sync(api: Groundswell, db: InstanceType<typeof sqlite.Data
   const takeBuoys = async (snapshot: string, upto: string): Promise<void> => {
     const ids: number[] = []
     for (let page = 1, pages = 1; page <= pages; page++) {
-      const list = await api.listBuoys({ active_only: false, per_page: 500, page, snapshot })
+      const list = await api.get('/buoys', { query: { active_only: false, per_page: 500, page, snapshot } })
       pages = list.meta.total_pages
       for (const buoy of list.data.buoys) db.run(PUT_BUOY, [...BUOY.map((name) => buoy[name]), upto])
       ids.push(...list.data.buoys.map(({ id }) => id))

@@ -50,10 +50,11 @@ export class HeldSnapshots {
   }
 
   /** Answers as a server would. */
-  readonly fetch: typeof fetch = async (address, init) => {
-    init?.signal?.throwIfAborted()
-    const { pathname, search } = new URL(address instanceof Request ? address.url : address)
-    const authorization = new Headers(init?.headers).get('authorization') ?? ''
+  readonly fetch = async (address: string | Request, init?: RequestInit): Promise<Response> => {
+    const { url, signal, headers: asked } = new Request(address, init)
+    signal.throwIfAborted()
+    const { pathname, search } = new URL(url)
+    const authorization = asked.get('authorization') ?? ''
     const { status, headers, text } = await this.get(pathname + search, authorization)
     return new Response(text, { status, headers })
   }

@@ -107,10 +107,11 @@ const OPTIONS = new Set([
   ...Object.values(LOADED).flatMap(({ settings }) => Object.keys(settings)),
 ])
 
-/** Options of npm, node, git, LibreOffice, R, docker, kubectl and systemctl, and of our benches and tests. */
+/** Options of npm, node, git and other programs, and of our benches and tests. */
 const OTHER_OPTIONS = new Set(
   `import convert-to infilter omit no-save ignore-scripts test single-threaded-gc trace-gc perf-basic-prof
-  cpu-prof limit include-children build pack breaking transport header`.split(/\s+/),
+  cpu-prof limit include-children build pack breaking transport header root-types
+  root-types-no-schema-prefix`.split(/\s+/),
 )
 const INSTALLERS_OPTIONS = new Set(
   `ulimit prefix now file tag read-only cap-drop security-opt volume publish from-file from-literal

@@ -58,8 +58,7 @@ test('The example keeps a copy through builds, corrections, renames, rollbacks a
   let [calls, failing, lists, feeds] = [0, Infinity, 0, 0]
   const api = new Groundswell({
     baseUrl: 'http://groundswell.test/v2',
-    fetch: (address) => {
-      const url = address as string
+    fetch: ({ url }) => {
       if (calls++ === failing) return Promise.reject(new Error('the connection is gone'))
       if (/\/readings\?/.test(url)) lists++
       if (/\/changes\?/.test(url)) feeds++

@@ -70,9 +70,9 @@ test('Walks of the client over snapshots that change.', async (t) => {
     return new Groundswell({
       baseUrl: BASE,
       key: KEY,
-      fetch: (...call) => {
+      fetch: (request) => {
         if (++calls === 2) publish(...steps)
-        return served.fetch(...call)
+        return served.fetch(request)
       },
     })
   }
@@ -138,11 +138,11 @@ test('Walks of the client over snapshots that change.', async (t) => {
     const api = new Groundswell({
       baseUrl: BASE,
       key: KEY,
-      fetch: (...call) => {
+      fetch: (request) => {
         failing++
         if (failing === 2) return Promise.reject(new TypeError('fetch failed'))
         if (failing === 4) return Promise.resolve(new Response('<html>', { status: 502 }))
-        return served.fetch(...call)
+        return served.fetch(request)
       },
     })
     assert.deepEqual((await collect(api.readings('alpha'))).map(textOf), truthAt(0))

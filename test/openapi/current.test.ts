@@ -1,14 +1,13 @@
 /**
- * The committed examples, `clients/openapi.json` and the TypeScript client are those that the program makes
- * now, and a change that breaks users is recognized.
+ * The committed examples and `clients/openapi.json` are those that the program makes now, and a change that
+ * breaks users is recognized.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { exampleAnswers, type Get } from '../../tools/openapi/examples.ts'
-import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText } from '../../tools/openapi/made.ts'
+import { DESCRIPTION_FILE, descriptionText } from '../../tools/openapi/made.ts'
 import { compareDescriptions, lintDescription } from '../../tools/openapi/redocly.ts'
-import { typeScriptClient } from '../../tools/openapi/typescript_client.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { EXAMPLE_ANSWERS } from '../../src/openapi/operation-texts.ts'
 import { OPERATIONS, ROUTED } from '../../src/routes.ts'
@@ -45,11 +44,6 @@ test('The description is valid by the rules of a linter, without warnings.', () 
 test('The committed description is that of the program.', () => {
   const isCurrent = readFileSync(DESCRIPTION_FILE, 'utf8') === descriptionText()
   assert.ok(isCurrent, `the description has changed; ${HOW_TO_RENEW}`)
-})
-
-test('The committed TypeScript client is that of the description.', () => {
-  const isCurrent = readFileSync(CLIENT_FILE, 'utf8') === typeScriptClient(JSON.parse(descriptionText()))
-  assert.ok(isCurrent, `the client is not that of the description; ${HOW_TO_RENEW}`)
 })
 
 // Which changes break, the linter knows.

@@ -149,20 +149,30 @@ test('The package', async (t) => {
     assert.match(dry.stdout, /would fetch 10 of 10 files/)
   })
 
-  await t.test('has a library with types, and a client that compiles as it is.', async () => {
+  await t.test('has a library with types, and a client that compiles as its README says.', async () => {
     const demo = ['--source', 'demo:scale,buoys=3,days=5', '--as-of', '2026-11-01T06:00:00Z']
     await command('build', ...demo, '--out', join(project, 'sea'))
-    cpSync(join(own, 'clients', 'typescript', 'groundswell.ts'), join(project, 'client.ts'))
+    const client = join(own, 'clients', 'typescript')
+    cpSync(join(client, 'groundswell.ts'), join(project, 'groundswell.ts'))
+    const says = readFileSync(join(client, 'README.md'), 'utf8')
+    const [, dependency] = /^npm install (openapi-fetch@\S+)$/m.exec(says)!
+    await run('npm', ['install', '--prefer-offline', dependency], { cwd: project })
+    const [, version, options] = /^npx openapi-typescript@(\S+) \S+ (.*)$/m.exec(says)!
+    const maker = join(ROOT, 'test', 'node_modules', 'openapi-typescript')
+    assert.ok(readFileSync(join(maker, 'package.json'), 'utf8').includes(`"version": "${version}"`))
+    const description = join(own, 'clients', 'openapi.json')
+    const makes = [join(maker, 'bin', 'cli.js'), description, ...options.split(' ')]
+    await run(process.execPath, makes, { cwd: project })
     writeFileSync(
       join(project, 'program.ts'),
       `import { openSnapshot, startServer, type Reading, type Server } from 'groundswell'
-import { Groundswell } from './client.ts'
+import { Groundswell } from './groundswell.ts'
 
 const snapshot = await openSnapshot('sea')
 const server: Server = await startServer({ snapshots: 'sea', keys: 'none.json', port: 0, adminPort: 'off', workers: 1, log: () => {} })
 const [buoy] = snapshot.buoys
 const newest: Reading | null = snapshot.newestReading(buoy)
-const { data } = await new Groundswell({ baseUrl: server.url }).nearestBuoys({ lat: buoy.lat, lng: buoy.lng })
+const { data } = await new Groundswell({ baseUrl: server.url }).get('/buoys/nearest', { query: { lat: buoy.lat, lng: buoy.lng } })
 const found = 'buoy' in data ? data.buoy.name : ''
 const rows = [...snapshot.readings(buoy, { until: newest?.time ?? new Date() })].length
 console.log(JSON.stringify({ id: snapshot.id, found, rows, count: buoy.readingCount }))

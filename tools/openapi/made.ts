@@ -1,4 +1,4 @@
-/** What is committed and made from the program: the examples, the description and the TypeScript client. */
+/** What is committed and made from the program: the examples and the description. */
 import { fileURLToPath } from 'node:url'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import type { ExampleAnswers } from '../../src/openapi/operation-texts.ts'
@@ -8,7 +8,6 @@ const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, impo
 
 export const EXAMPLES_FILE = at('src/openapi/examples.json')
 export const DESCRIPTION_FILE = at('clients/openapi.json')
-export const CLIENT_FILE = at('clients/typescript/groundswell.ts')
 
 /** The text of `clients/openapi.json`. */
 export function descriptionText(examples?: ExampleAnswers): string {

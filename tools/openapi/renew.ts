@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url'
 import type { ExampleAnswers } from '../../src/openapi/operation-texts.ts'
 import { startServer, type Live } from '../live_server.ts'
 import { exampleAnswers, EXAMPLES_SOURCE, type Get } from './examples.ts'
-import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText, EXAMPLES_FILE } from './made.ts'
+import { DESCRIPTION_FILE, descriptionText, EXAMPLES_FILE } from './made.ts'
 import { compareDescriptions, lintDescription } from './redocly.ts'
-import { typeScriptClient } from './typescript_client.ts'
 
 const OXFMT = fileURLToPath(new URL('../../test/node_modules/.bin/oxfmt', import.meta.url))
 
@@ -23,7 +22,6 @@ if (fault === null) {
   writeFileSync(EXAMPLES_FILE, JSON.stringify(examples))
   execFileSync(process.execPath, [OXFMT, EXAMPLES_FILE], { stdio: 'pipe' })
   writeFileSync(DESCRIPTION_FILE, description)
-  writeFileSync(CLIENT_FILE, typeScriptClient(JSON.parse(description)))
 } else {
   process.stderr.write(`${fault}\n`)
   process.exitCode = 1

@@ -2,20 +2,13 @@
 import type {
   BuoyDetail,
   Chart,
-  ChartParameters,
-  GetBuoyParameters,
-  ForecastParameters,
-  ListReadingsParameters,
   ListSpectraAnswer,
-  ListSpectraParameters,
   MapBuoysAnswer,
   PlaceForecast,
+  QueryOf,
   ReadingSeriesAnswer,
-  ReadingSeriesParameters,
   SearchBuoysAnswer,
-  SearchBuoysParameters,
   SearchPlacesAnswer,
-  SearchPlacesParameters,
 } from '../../clients/typescript/groundswell.ts'
 import type { Address, Api } from './api.ts'
 import { DAY_MS } from './format.ts'
@@ -39,7 +32,9 @@ const MOST_QUERY_CHARACTERS = 100
 /** Seasons that are compared. */
 const SEASONS = 10
 
-const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesParameters> } = {
+const SEASON_DATES: {
+  readonly [season in SeasonName]: Partial<QueryOf<'/buoys/{buoy_id}/readings/series'>>
+} = {
   year: {},
   winter: { start_month: 12, start_day: 1, end_month: 2, end_day: 29 },
   spring: { start_month: 3, start_day: 1, end_month: 5, end_day: 31 },
@@ -61,7 +56,7 @@ export const allAddress = (api: Api): Address<MapBuoysAnswer['data']> =>
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
     include: 'credit,available,wind,peak_period,swell,weather,spectrum,usual',
-  } satisfies GetBuoyParameters)
+  } satisfies QueryOf<'/buoys/{buoy_id}'>)
 }
 
 /** First and last moment of a chart. */
@@ -121,7 +116,10 @@ export function pastAddress(
   const weather = isInAir ? ',weather' : ''
   if (bucket === null || range === null) {
     const include = `measures${swell}${weather}`
-    return api.address(`${buoyPath(slug)}/readings/chart`, { ...dates, include } satisfies ChartParameters)
+    return api.address(`${buoyPath(slug)}/readings/chart`, {
+      ...dates,
+      include,
+    } satisfies QueryOf<'/buoys/{buoy_id}/readings/chart'>)
   }
   const moved = (moment: string, buckets: number): string => {
     const text = new Date(Date.parse(moment) + buckets * BUCKET_MS[bucket]).toISOString()
@@ -153,7 +151,7 @@ export function recentAddress(
     start_date: start,
     end_date: newest,
     include: 'weather',
-  } satisfies ChartParameters)
+  } satisfies QueryOf<'/buoys/{buoy_id}/readings/chart'>)
 }
 const RECENT_MS = 4 * 3_600_000
 
@@ -178,7 +176,7 @@ export function readingsAddress(api: Api, slug: string, start: string, end: stri
     end_date: end,
     order: 'asc',
     include: 'wind,peak_period,swell,weather',
-  } satisfies ListReadingsParameters)
+  } satisfies QueryOf<'/buoys/{buoy_id}/readings'>)
 }
 
 /** As many buoys as a search can give. The beginning of a name that is too long for a query finds it, too. */
@@ -188,11 +186,11 @@ export function searchAddress(
   limit = MOST_FOUND,
 ): Address<SearchBuoysAnswer['data']> {
   const beginning = Array.from(query).slice(0, MOST_QUERY_CHARACTERS).join('')
-  return api.address('/buoys/search', { query: beginning, limit } satisfies SearchBuoysParameters)
+  return api.address('/buoys/search', { query: beginning, limit } satisfies QueryOf<'/buoys/search'>)
 }
 
 export function placesAddress(api: Api, query: string, limit: number): Address<SearchPlacesAnswer['data']> {
-  return api.address('/places', { query, limit } satisfies SearchPlacesParameters)
+  return api.address('/places', { query, limit } satisfies QueryOf<'/places'>)
 }
 
 /** A season of the last years. */
@@ -210,12 +208,14 @@ export function seriesAddress(
     start_year: thisYear - (SEASONS - 1),
     end_year: thisYear,
     ...SEASON_DATES[season],
-  } satisfies ReadingSeriesParameters)
+  } satisfies QueryOf<'/buoys/{buoy_id}/readings/series'>)
 }
 
 /** A buoy's newest wave spectrum, also over directions. */
 export const spectrumAddress = (api: Api, slug: string): Address<ListSpectraAnswer['data']> =>
-  api.address(`${buoyPath(slug)}/spectra`, { include: 'directional' } satisfies ListSpectraParameters)
+  api.address(`${buoyPath(slug)}/spectra`, {
+    include: 'directional',
+  } satisfies QueryOf<'/buoys/{buoy_id}/spectra'>)
 
 /** How far before that time of the day before a spectrum to compare with may lie. */
 const COMPARED_MS = 2 * 3_600_000
@@ -228,7 +228,7 @@ export function dayBeforeAddress(api: Api, slug: string, time: string): Address<
     start_date: text(end - COMPARED_MS),
     end_date: text(end),
     per_page: 1,
-  } satisfies ListSpectraParameters)
+  } satisfies QueryOf<'/buoys/{buoy_id}/spectra'>)
 }
 /** An address below a buoy's climate: `below` is '', or the rest of the path. */
 export const climateAddress = <Data>(
@@ -240,7 +240,7 @@ export const climateAddress = <Data>(
 
 /** Forecast and tide of a place from the current hour on. */
 export function forecastAddress(api: Api, { lat, lng }: Position): Address<PlaceForecast> {
-  const at = { lat: Number(lat.toFixed(4)), lng: Number(lng.toFixed(4)) } satisfies ForecastParameters
+  const at = { lat: Number(lat.toFixed(4)), lng: Number(lng.toFixed(4)) } satisfies QueryOf<'/forecast'>
   return api.address('/forecast', at)
 }
 

@@ -3,11 +3,7 @@
  * two public operations. Nearest takes a point and gives twenty buoys, so the page asks around a few points
  * of the world first, and then where the visitor looks.
  */
-import type {
-  BuoySearchItem,
-  NearestBuoy,
-  NearestBuoysParameters,
-} from '../../clients/typescript/groundswell.ts'
+import type { BuoySearchItem, NearestBuoy, QueryOf } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
 import { type ActiveBuoy, type Api, ApiTrouble } from './api.ts'
@@ -68,7 +64,7 @@ export class Guest {
       lng,
       limit: MOST_NEAREST,
       max_distance: ANYWHERE_KM,
-    } satisfies NearestBuoysParameters
+    } satisfies QueryOf<'/buoys/nearest'>
     return this.#answers.get(this.#api.address('/buoys/nearest', asked))
   }
 

@@ -4,6 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import {
+  type CallOptions,
   type EventsState,
   followEvents,
   GroundswellError,
@@ -87,7 +88,7 @@ export class Live {
     }
     const known = this.last === undefined ? {} : { lastEventId: this.last }
     try {
-      for await (const event of followEvents(this.#open, { signal, onState, ...known })) {
+      for await (const event of followEvents(this.#call, { signal, onState, ...known })) {
         this.last = event.snapshot
         this.#onSnapshot(event)
       }
@@ -110,20 +111,18 @@ export class Live {
     }
   }
 
-  readonly #open = async (
+  readonly #call = async (
     path: string,
-    _parameters: object,
-    { headers, signal }: { headers?: { [name: string]: string }; signal?: AbortSignal },
-  ): Promise<Response> => {
+    { headers, signal }: CallOptions = {},
+  ): Promise<{ response: Response }> => {
     const how: RequestInit & { cache: 'no-store' } = {
       headers: { ...headers, ...this.#api.authorization },
       cache: 'no-store',
       signal: signal ?? null,
     }
-    const answer = await fetch(this.#api.address(path), how)
-    if (answer.ok) return answer
-    void answer.body?.cancel()
-    const wait = answer.headers.get('Retry-After')
-    throw new GroundswellError(answer.status, {}, wait === null ? null : Number(wait))
+    const response = await fetch(this.#api.address(path), how)
+    if (response.ok) return { response }
+    void response.body?.cancel()
+    throw new GroundswellError(response, null)
   }
 }
