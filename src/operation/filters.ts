@@ -23,7 +23,7 @@ import { EXTRA_GROUPS, SPECTRUM, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { BUOY_GROUPS } from '../dataset/usual.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 
-/** Bits are as in `Latest.has`. */
+/** The bits of `has` are those of `Latest.has`. */
 export const latestFilters = {
   has: wordSet({
     values: [...MEASURE_NAMES.map((name) => WIRE_NAMES[name]), SPECTRUM],

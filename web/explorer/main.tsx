@@ -71,7 +71,7 @@ function showOperator(): void {
   byId('maker').hidden = logo === '' && SITE === 'groundswell'
 }
 
-/** The answers are on their way while the texts are. */
+/** Answers load while the texts load. */
 async function start(): Promise<void> {
   showOperator()
   await pause()

@@ -59,7 +59,7 @@ for (const { slug, name } of favourites.peek()) {
 export const query = signal('')
 /** The trouble of the connection, or null. */
 export const trouble = signal<ApiTrouble | null>(null)
-/** Why the dialog for a key is open, which may be ''; null while it is closed. */
+/** The reason for the open dialog for a key, perhaps ''; null while it is closed. */
 export const keyPrompt = signal<string | null>(null)
 /** The active buoys, or null before they are there. */
 export const buoys = signal<readonly ActiveBuoy[] | null>(null)

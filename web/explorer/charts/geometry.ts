@@ -24,7 +24,7 @@ export function nearestIndex(values: readonly number[], at: number): number {
 
 /**
  * The pauses of a line over `x` that are longer than `longest`, by the indexes of the values before and after
- * each. Where only other lines have values, null, it goes on.
+ * each. A null, where only other lines have a value, makes no pause.
  */
 export function longPauses(
   x: readonly number[],
