@@ -154,8 +154,8 @@ function Scatter({ data, scale }: Drawable<'table'>) {
   const most = Math.max(...shares.values())
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label={texts.climate.table}>
+      <Note>{texts.climate.percentOf(scale.unit)}</Note>
       <table class="shares">
-        <caption class="note">{texts.climate.percentOf(scale.unit)}</caption>
         <thead>
           <tr>
             <td />
@@ -170,7 +170,7 @@ function Scatter({ data, scale }: Drawable<'table'>) {
               <th scope="row">{decimalText(scale.from(y), scale.unit === 'ft' ? 0 : 1)}</th>
               {columns.map((x) => {
                 const share = shares.get(`${x} ${y}`) ?? 0
-                const strength = Math.round(70 * Math.sqrt(share / most))
+                const strength = Math.round(50 * Math.sqrt(share / most))
                 const percent = share < 0.0005 ? '·' : decimalText(100 * share, 1)
                 return (
                   <td key={x} style={{ '--strength': `${strength}%` }}>
@@ -273,8 +273,8 @@ function Storms({ data, scale }: Drawable<'storms'>) {
                 d={`M${x(peak.time).toFixed(1)} ${y(threshold)}V${y(peak.height)}`}
               />
             ))}
-            <text class="name" x={LEFT} y={HIGH - 6} children={start.slice(0, 4)} />
-            <text class="name" x={WIDE - 4} y={HIGH - 6} text-anchor="end" children={end.slice(0, 4)} />
+            <text class="name" x={LEFT} y={HIGH - 6} children={dateText(start)} />
+            <text class="name" x={WIDE - 4} y={HIGH - 6} text-anchor="end" children={dateText(end)} />
           </>
         )}
       </Drawing>
@@ -335,9 +335,8 @@ function Levels({ data, scale }: Drawable<'levels'>) {
   const highest = sorted.at(-1) ?? 0
   const most = Math.max(highest, ...levels.map(({ level, high }) => high ?? level))
   const higher = leftOut.filter(({ maximum }) => maximum !== null && maximum > highest)
-  const [first, last] = [1.05, levels.at(-1)?.return_period ?? 100].map(Math.log)
-  const x = (years: number): number =>
-    LEFT + ((Math.log(years) - first!) / (last! - first!)) * (WIDE - LEFT - 12)
+  const last = Math.log(levels.at(-1)?.return_period ?? 100)
+  const x = (years: number): number => LEFT + (Math.log(years) / last) * (WIDE - LEFT - 12)
   return (
     <>
       <Drawing label={texts.climate.levels} most={most} scale={scale}>

@@ -447,7 +447,7 @@ export const EN = {
     about: (count: string, from: string, to: string) => `${count} readings from ${from} to ${to}`,
     needsYears: (days: number) => `Needs three years; has ${plural(days, 'day', 'days')}.`,
     months: 'Heights by month',
-    boxes: 'Boxes: the middle half, and the median. Lines: 5 to 95 %. Dots: the highest.',
+    boxes: 'Boxes: the middle half, and the median. Lines: 5 to 95\u00a0%. Dots: the highest.',
     table: 'Heights and periods',
     percentOf: (unit: string) => `Percent of readings; heights in ${unit}, periods in s, from this value up`,
     noPeriods: 'No periods were measured.',

@@ -442,7 +442,7 @@ export const ES: Texts = {
     about: (count: string, from: string, to: string) => `${count} mediciones del ${from} al ${to}`,
     needsYears: (days: number) => `Hacen falta tres años; hay ${days} días.`,
     months: 'Alturas por mes',
-    boxes: 'Cajas: la mitad central y la mediana. Líneas: del 5 al 95 %. Puntos: el máximo.',
+    boxes: 'Cajas: la mitad central y la mediana. Líneas: del 5 al 95\u00a0%. Puntos: el máximo.',
     table: 'Alturas y períodos',
     percentOf: (unit: string) =>
       `Por ciento de las mediciones; alturas en ${unit}, períodos en s, desde este valor`,

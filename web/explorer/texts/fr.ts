@@ -444,7 +444,7 @@ export const FR: Texts = {
     about: (count: string, from: string, to: string) => `${count} mesures du ${from} au ${to}`,
     needsYears: (days: number) => `Il faut trois ans ; il y a ${days} j.`,
     months: 'Hauteurs par mois',
-    boxes: 'Boîtes : la moitié centrale et la médiane. Traits : 5 à 95 %. Points : le maximum.',
+    boxes: 'Boîtes : la moitié centrale et la médiane. Traits : 5 à 95\u00a0%. Points : le maximum.',
     table: 'Hauteurs et périodes',
     percentOf: (unit: string) =>
       `Pour cent des mesures ; hauteurs en ${unit}, périodes en s, à partir de cette valeur`,

@@ -439,7 +439,7 @@ export const PT: Texts = {
     about: (count: string, from: string, to: string) => `${count} medições de ${from} a ${to}`,
     needsYears: (days: number) => `São precisos três anos; há ${days} dias.`,
     months: 'Alturas por mês',
-    boxes: 'Caixas: a metade central e a mediana. Linhas: 5 a 95 %. Pontos: o máximo.',
+    boxes: 'Caixas: a metade central e a mediana. Linhas: 5 a 95\u00a0%. Pontos: o máximo.',
     table: 'Alturas e períodos',
     percentOf: (unit: string) =>
       `Por cento das medições; alturas em ${unit}, períodos em s, a partir deste valor`,
