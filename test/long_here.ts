@@ -10,7 +10,7 @@ import { faultText } from '../src/system/text.ts'
 type RequestPathOptions = ConstructorParameters<typeof RequestPath>[0]
 type Keys = ConstructorParameters<typeof RequestPath>[1]
 
-export interface HereOptions {
+interface HereOptions {
   viewOf: (request: LongRequest) => View
   /** By default all is made at once. */
   soon?: (work: () => void) => void

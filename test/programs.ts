@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { test } from 'node:test'
 import { findBrowser } from '../tools/browser.ts'
 
 /** Where Debian puts servers; an ordinary user's PATH leaves these folders out. */
@@ -48,7 +47,3 @@ function missing(name: string, debianPackage: string): string {
   if (process.env['GROUNDSWELL_ALL_TOOLS'] === '1') throw new Error(why)
   return why
 }
-
-/** `test` of a file whose tests are left out for one reason; false: none is, and it is Node's own. */
-export const testUnless = (skip: string | false): typeof test =>
-  skip === false ? test : (((name: string) => test(name, { skip })) as typeof test)

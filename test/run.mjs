@@ -1,7 +1,7 @@
 // Runs the tests: `node test/run.mjs [--tier=fast|slow|nightly] [PART…]`, those of a tier, or those whose
 // path contains one of the parts, or all. The name of a file says its tier: `x.slow.test.ts`,
-// `x.nightly.test.ts`, and `x.test.ts` for the fast one. At the end stand the files that took longest, and
-// what was left out.
+// `x.nightly.test.ts`, and `x.test.ts` for the fast one. `--real=FOLDER` runs `x.real.test.ts` over files of
+// the networks. At the end stand the files that took longest, and what was left out.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ import { compileInto } from './compile.mjs'
  * Files at a time on two cores. Those of the slow tier wait as long as they compute: for a browser, for the
  * end of a server, for the next second of a quota.
  */
-const CONCURRENCY = { fast: 4, slow: 6, nightly: 3 }
+const CONCURRENCY = { fast: 4, slow: 6, nightly: 3, real: 2 }
 /**
  * These begin first, in this order, since they take longest: otherwise one core would wait for them at the
  * end.
@@ -66,7 +66,7 @@ function slowness() {
   return Math.max(1, loadavg()[0] / availableParallelism(), (performance.now() - began) / USUAL_HASH_MS)
 }
 
-const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
+const tierOf = (file) => /\.(slow|nightly|real)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
 /**
  * Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both
  * engines.
@@ -89,7 +89,9 @@ if (!process.execArgv.includes(PRELOADED)) {
 }
 
 const args = process.argv.slice(2)
-const tier = args.find((arg) => arg.startsWith('--'))?.replace(/^--tier=/, '')
+const [, real] = args.map((arg) => /^--real=(.+)/.exec(arg)).find((found) => found !== null) ?? []
+if (real !== undefined) process.env.GROUNDSWELL_REAL = resolve(real)
+const tier = real === undefined ? args.find((arg) => arg.startsWith('--'))?.replace(/^--tier=/, '') : 'real'
 if (tier !== undefined && !(tier in CONCURRENCY)) {
   process.stderr.write(`${tier} is not a tier; there are ${Object.keys(CONCURRENCY).join(', ')}\n`)
   process.exit(2)
@@ -103,7 +105,7 @@ const files = readdirSync('test', { recursive: true })
     (file) =>
       !file.includes('/node_modules/') &&
       file.endsWith('.test.ts') &&
-      (tier === undefined || isOf(tier, file)),
+      (tier === undefined ? tierOf(file) !== 'real' : isOf(tier, file)),
   )
   .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   .toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))

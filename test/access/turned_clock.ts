@@ -12,7 +12,7 @@ import { RawClient } from '../http/raw_client.ts'
 import { folderOfFile, runCliWell } from '../live.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
 
-export interface TurnedServer {
+interface TurnedServer {
   server: RunningServer
   /** Lines for the operator. */
   log: string[]

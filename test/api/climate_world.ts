@@ -8,7 +8,7 @@ const HOUR = 3600
 const DAY = 86_400
 const at = (text: string): number => Date.parse(`${text}Z`) / 1000
 
-export interface ClimateBuoy {
+interface ClimateBuoy {
   readonly name: string
   readonly rows: readonly FakeRow[]
 }

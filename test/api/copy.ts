@@ -42,7 +42,7 @@ interface Body {
   }
 }
 
-export interface Followed {
+interface Followed {
   builds: number
   rollbacks: number
   changed: number

@@ -4,7 +4,7 @@
  */
 import { networkOf, type Gift, type Speaker } from './world.ts'
 
-export interface PointWord {
+interface PointWord {
   run: number
   by: string
 }

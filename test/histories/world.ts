@@ -63,7 +63,7 @@ export function heightAt(key: string, time: number): number {
 }
 
 /** Height of the waves that a source forecasts, in metres. */
-export const forecastOf = (speaker: string): number => Number(speaker.slice(1))
+const forecastOf = (speaker: string): number => Number(speaker.slice(1))
 
 function recordOf(key: string): BuoyRecord {
   const network = networkOf(key)

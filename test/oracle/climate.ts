@@ -495,7 +495,7 @@ export function storms(
   }
 }
 
-export interface YearMaximum {
+interface YearMaximum {
   year: number
   coverage: number
   reason: string | null

@@ -26,7 +26,7 @@ import {
 
 export { COLUMNS, type Column, type Measures, type WorldRow } from './plans.ts'
 
-export interface WorldSource {
+interface WorldSource {
   name: string
   network: 'national' | 'coastal' | 'satellite'
   credit: string

@@ -8,17 +8,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { testUnless } from '../programs.ts'
 import { NO_SWELL, NO_WEATHER } from '../oracle/plans.ts'
 import type { WorldBuoy, WorldRow } from '../oracle/world.ts'
 
-/** Where the real files of the networks lie, which are not part of the repository. */
-export const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
-
-/** A test that is left out where the files are not there. */
-export const test = testUnless(
-  existsSync(DATA) ? false : 'needs real files of the networks, which are not part of the repository',
-)
+/** Where the real files of the networks lie, which `node test/run.mjs --real=FOLDER` is given. */
+export const DATA = process.env['GROUNDSWELL_REAL'] ?? ''
 
 interface RealFolders {
   /** A mirror of NDBC's folders: station lists, `realtime2`, `stdmet`. */

@@ -26,7 +26,7 @@ const ARRAYS = {
 type Type = keyof typeof ARRAYS
 type Values = InstanceType<(typeof ARRAYS)[Type]>
 
-export interface TaleColumn {
+interface TaleColumn {
   name: unknown
   type: Type
   values: Values
@@ -34,7 +34,7 @@ export interface TaleColumn {
   claims: { [field: string]: unknown }
 }
 
-export interface TalePart {
+interface TalePart {
   /** As the manifest has it. */
   entry: { [field: string]: unknown }
   /** What the manifest says instead of the truth. */

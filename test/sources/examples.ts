@@ -10,7 +10,7 @@ import type { SourceOptions } from '../../src/sources/source.ts'
 export const textOf = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
-export interface Block {
+interface Block {
   language: string
   /** The file that the block is, below the folder of its source; empty for none. */
   file: string

@@ -14,7 +14,7 @@ const TURNS = fileURLToPath(new URL('turns.mjs', import.meta.url))
 /** Processes at a time in each container of the same host name. */
 const LANES = 2
 
-export interface Tally {
+interface Tally {
   turns: number
   kills: number
   /** What is not as it should be. */

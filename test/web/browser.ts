@@ -133,7 +133,7 @@ export async function serveWorld(
   return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], ...options })
 }
 
-export interface Visit {
+interface Visit {
   page: Page
   /** The address of the server, with a slash at its end. */
   origin: string

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { listening } from '../../listening.ts'
 
-export interface LyingRedis {
+interface LyingRedis {
   readonly address: string
   /** What every command that has `word` in it is answered, in Redis's protocol; null for the truth. */
   lie: { word: string; reply: string } | null

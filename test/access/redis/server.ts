@@ -25,7 +25,7 @@ export interface RedisServer {
   start(): Promise<void>
 }
 
-export interface RedisOptions {
+interface RedisOptions {
   tls?: boolean
   /** Port that is wanted; a free one without it. */
   port?: number

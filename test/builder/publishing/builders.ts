@@ -32,7 +32,7 @@ export function buoyAt(identifier: string, step: number): FakeBuoy {
   return northBuoy(identifier, rows, { lat: 10 + (identifier.codePointAt(0)! % 50) })
 }
 
-export interface BuilderOptions {
+interface BuilderOptions {
   singleWriter?: boolean
   keep?: number
   clock?: () => number

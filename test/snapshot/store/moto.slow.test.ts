@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import type { TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
@@ -14,16 +14,13 @@ import type { Store } from '../../../src/snapshot/store/store.ts'
 import { Builder, buoyAt } from '../../builder/publishing/builders.ts'
 import { freePort } from '../../access/redis/server.ts'
 import { temporaryFolder } from '../../live.ts'
-import { testUnless } from '../../programs.ts'
 import { until } from '../../until.ts'
 import { StubS3 } from './stub_s3.ts'
 
 const isThere = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status === 0
-const test = testUnless(
-  isThere
-    ? false
-    : 'moto_server is missing: apt-get install python3-moto (Debian 13), or pip install "moto[s3,server]"',
-)
+const skip =
+  !isThere &&
+  'moto_server is missing: apt-get install python3-moto (Debian 13), or pip install "moto[s3,server]"'
 
 /** Starts moto with a bucket, and returns what opens stores in it. */
 async function startMoto(t: TestContext): Promise<() => Store> {
@@ -44,7 +41,7 @@ async function startMoto(t: TestContext): Promise<() => Store> {
     })
 }
 
-test('A builder and its successor publish to moto, and a third one is refused.', async (t) => {
+test('A builder and its successor publish to moto, and a third one is refused.', { skip }, async (t) => {
   const open = await startMoto(t)
   const folder = temporaryFolder(t)
   const [one, two] = ['one', 'two'].map((name) => {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Chance } from '../../chance.ts'
 
-export interface StubOptions {
+interface StubOptions {
   /** The session token that requests must carry; null for none. */
   sessionToken?: string | null
   /** What requests without a signature may do. */

@@ -1,9 +1,9 @@
 /**
  * The climate of real records: thirty years of Crowdy Head through `init --table`, and fourteen of NDBC's
- * 46240, against a naive program. The files are not part of the repository, so this file is skipped without
- * them.
+ * 46240, against a naive program.
  */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -11,7 +11,7 @@ import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import * as oracle from '../oracle/climate.ts'
 import type { Json, JsonObject } from '../oracle/known.ts'
-import { DATA, test } from './read-files.ts'
+import { DATA } from './read-files.ts'
 
 const FILES = ['CRHDOW_1985_2014.csv.gz', 'CRHDOW_2014_2016.csv.gz']
 const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ')

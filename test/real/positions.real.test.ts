@@ -1,13 +1,11 @@
-/**
- * Positions of real stations against the mask of land; skipped without the files, which are not of the
- * repository.
- */
+/** Positions of real stations against the mask of land. */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { askPositions } from '../../src/builder/position-check.ts'
 import { isInland } from '../../src/sea/inland.ts'
-import { DATA, test } from './read-files.ts'
+import { DATA } from './read-files.ts'
 
 interface Station {
   source: string

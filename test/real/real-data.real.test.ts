@@ -1,9 +1,10 @@
 /**
- * Every row of real files of two networks against a naive reading of the same files. They are not part of the
- * repository, so this file is skipped without them; made-up files are read in test/sources.
+ * Every row of real files of two networks against a naive reading of the same files. Made-up files are read
+ * in test/sources.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { test } from 'node:test'
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
@@ -13,7 +14,7 @@ import { build, catalogOf } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import type { WorldRow } from '../oracle/world.ts'
 import { record, type Row } from '../sources/recorder.ts'
-import { DATA, readBuoys, test } from './read-files.ts'
+import { DATA, readBuoys } from './read-files.ts'
 
 /**
  * A row as whole thousandths, `-` for what is missing; empty for a row without a value. North is 0 or 360 in
@@ -33,7 +34,7 @@ test('Every row of real files of NDBC and Candhis comes out as a naive reading o
   // Without the newest rows of a thousand stations, which are of other years.
   const ndbc = temporaryFolder(t)
   for (const name of readdirSync(join(DATA, 'ndbc'))) {
-    if (name !== 'latest_obs') symlinkSync(join(DATA, 'ndbc', name), join(ndbc, name))
+    if (name !== 'latest_obs') cpSync(join(DATA, 'ndbc', name), join(ndbc, name), { recursive: true })
   }
   const candhis = join(DATA, 'candhis')
   const read = [await record(openNdbc, ndbc), await record(openCandhis, candhis)]
@@ -105,7 +106,7 @@ test('All weather of the live files that have waves is served, row by row.', asy
   mkdirSync(source)
   for (const name of readdirSync(join(DATA, 'ndbc'))) {
     if (/^(?:realtime2|activestations.*|station_table.*)$/.test(name)) {
-      symlinkSync(join(DATA, 'ndbc', name), join(source, name))
+      cpSync(join(DATA, 'ndbc', name), join(source, name), { recursive: true })
     }
   }
   const dir = join(folder, 'snapshots')

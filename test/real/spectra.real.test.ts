@@ -1,8 +1,9 @@
 /**
  * Wave spectra of real files: NDBC's parameters of the same samples, and a naive reading of the files, are
- * what comes out. The files are not part of the repository, so this file is skipped without them.
+ * what comes out.
  */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -15,7 +16,7 @@ import { openJsonSource } from '../../src/sources/tables/json.ts'
 import { openTable } from '../../src/sources/tables/table.ts'
 import { temporaryFolder } from '../live.ts'
 import { record, type Recording } from '../sources/recorder.ts'
-import { DATA, test } from './read-files.ts'
+import { DATA } from './read-files.ts'
 
 const SPECTRA = join(DATA, 'spectra')
 const STATION =
