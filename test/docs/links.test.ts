@@ -111,7 +111,7 @@ const OPTIONS = new Set([
 const OTHER_OPTIONS = new Set(
   `import convert-to infilter omit no-save ignore-scripts test single-threaded-gc trace-gc perf-basic-prof
   cpu-prof limit include-children build pack breaking transport header root-types
-  root-types-no-schema-prefix`.split(/\s+/),
+  root-types-no-schema-prefix real`.split(/\s+/),
 )
 const INSTALLERS_OPTIONS = new Set(
   `ulimit prefix now file tag read-only cap-drop security-opt volume publish from-file from-literal
