@@ -130,12 +130,12 @@ for (const kind of SLOW_ENGINES) {
       askPort(server.port, path, { agent, ...how })
 
     /** One after the other, so that the first reply is the first client's. */
-    const askInTurn = async (own: EngineServer, count: number): Promise<RawClient[]> => {
+    const askInTurn = async (own: EngineServer, count: number, last = 'GET'): Promise<RawClient[]> => {
       const clients: RawClient[] = []
       while (clients.length < count) {
         const client = own.open()
         clients.push(client)
-        client.write(request('GET /'))
+        client.write(request(`${clients.length < count ? 'GET' : last} /`))
         await until(() => own.seen.length === clients.length, 'not asked')
       }
       return clients
@@ -409,11 +409,11 @@ for (const kind of SLOW_ENGINES) {
       const own = await new EngineServer(kind, (exchange) => {
         replies.push(exchange.later({ onRoom() {}, onGone() {} }))
       }).until(t)
-      const clients = await askInTurn(own, 2)
+      const clients = await askInTurn(own, 3, 'HEAD')
       own.engine.drain()
       void own.engine.stopListening()
       let hasFinished = false
-      const finished = own.engine.finish(60_000).then(() => (hasFinished = true))
+      void own.engine.finish(600_000).then(() => (hasFinished = true))
       // Longer than an engine looks whether anything comes.
       await wait(300)
       assert.equal(hasFinished, false)
@@ -421,15 +421,18 @@ for (const kind of SLOW_ENGINES) {
       replies[1].begin(TEXT_HEAD, 9)
       replies[1].write(Buffer.from('in pieces'))
       replies[1].end()
-      const answers = await Promise.all(clients.map((client) => client.answer()))
+      replies[2].send(TEXT_HEAD, Buffer.from('head alone'))
+      const methods = ['GET', 'GET', 'HEAD']
+      const answers = await Promise.all(clients.map((client, i) => client.answer(methods[i])))
       assert.deepEqual(
         answers.map(({ body, headers }) => [body, headers.get('connection')]),
         [
           ['one piece', ['close']],
           ['in pieces', ['close']],
+          ['', ['close']],
         ],
       )
-      await finished
+      await until(() => hasFinished, 'a reply is waited for')
       own.engine.close()
       for (const client of clients) await client.closed(5000)
     })

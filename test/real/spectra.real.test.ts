@@ -15,6 +15,7 @@ import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { openJsonSource } from '../../src/sources/tables/json.ts'
 import { openTable } from '../../src/sources/tables/table.ts'
 import { temporaryFolder } from '../live.ts'
+import { SOFAR_SPECTRA } from '../sources/json_maps.ts'
 import { record, type Recording } from '../sources/recorder.ts'
 import { DATA } from './read-files.ts'
 
@@ -198,24 +199,7 @@ test("A Spotter's answer in JSON has eight spectra with the height of its readin
   copyFileSync(join(DATA, 'sofar', 'spotter_20180214.json'), join(folder, 'spotter.json'))
   const options = {
     stations: [{ identifier: 'SPOT-0070', name: 'Spotter', lat: -62, lng: 172 }],
-    tables: [
-      {
-        rows: '/data/frequencyData',
-        station: '^/data/spotterId',
-        time: { at: '/timestamp' },
-        values: {},
-        spectra: {
-          frequency: '/frequency',
-          bandwidth: '/df',
-          density: '/varianceDensity',
-          a1: '/a1',
-          b1: '/b1',
-          a2: '/a2',
-          b2: '/b2',
-          direction: '/direction',
-        },
-      },
-    ],
+    tables: [{ ...SOFAR_SPECTRA, station: '^/data/spotterId' }],
   }
   const { spectra, bad } = await record((argument) => openJsonSource(argument, options), folder)
   assert.deepEqual(bad, [])

@@ -71,3 +71,20 @@ export const plainMap = (rows: string, station: string, time: string, height: st
     },
   ],
 })
+
+/** Spectra of an answer of Sofar. */
+export const SOFAR_SPECTRA = {
+  rows: '/data/frequencyData',
+  time: { at: '/timestamp' },
+  values: {},
+  spectra: {
+    frequency: '/frequency',
+    bandwidth: '/df',
+    density: '/varianceDensity',
+    a1: '/a1',
+    b1: '/b1',
+    a2: '/a2',
+    b2: '/b2',
+    direction: '/direction',
+  },
+}

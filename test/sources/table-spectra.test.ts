@@ -6,6 +6,7 @@ import { waveParameters } from '../../src/sea/wave-parameters.ts'
 import { openJsonSource } from '../../src/sources/tables/json.ts'
 import { openTable } from '../../src/sources/tables/table.ts'
 import type { SourceOptions } from '../../src/sources/source.ts'
+import { SOFAR_SPECTRA } from './json_maps.ts'
 import { folderOf, record, type Recording } from './recorder.ts'
 
 type Test = Parameters<typeof folderOf>[0]
@@ -209,22 +210,7 @@ test("A Spotter's answer in JSON has its spectra as lists, joined to its own net
         time: { at: '/timestamp' },
         values: { significantHeight: { at: '/significantWaveHeight', unit: 'm' } },
       },
-      {
-        rows: '/data/frequencyData',
-        station,
-        time: { at: '/timestamp' },
-        values: {},
-        spectra: {
-          frequency: '/frequency',
-          bandwidth: '/df',
-          density: '/varianceDensity',
-          a1: '/a1',
-          b1: '/b1',
-          a2: '/a2',
-          b2: '/b2',
-          direction: '/direction',
-        },
-      },
+      { ...SOFAR_SPECTRA, station },
     ],
   }
   const folder = await folderOf(t, { 'spot.json': JSON.stringify(document) })
