@@ -1,10 +1,12 @@
 /**
  * Quotas that replicas share. Each replica sends its calls of each key to Redis, and the totals come back:
  * `groundswell:{quota}:HOUR` is a hash. `ID` in it counts the calls of a key on all replicas, `ID:REPLICA`
- * the calls that one replica has sent, and `:REPLICA` all that this replica has sent.
+ * the calls that one replica has sent, `:REPLICA` all that this replica has sent, and `again` grows with what
+ * is sent a second time.
  *
  * A replica trusts Redis, not its own memory, about the counts that it has sent: so a call with a lost answer
- * counts once, and counts that an emptied, replaced or older Redis lacks are sent again.
+ * counts once, and counts that an emptied, replaced or older Redis lacks are sent again. Those of replicas
+ * that are gone come from nobody: each adds what it knew of them.
  */
 import { timestampText } from '../sea/time.ts'
 import type { LogLine } from '../system/log.ts'
@@ -47,6 +49,10 @@ export class QuotaExchange {
   #connection = 0
   /** The sum of the calls in `#hour` that were sent to Redis; null before its first answer. */
   #sum: number | null = null
+  /** By slot: `again`, the calls of others, and how many Redis lacked of those, at the last answer. */
+  #heard: ({ readonly again: number; readonly others: number; readonly lacking: number } | undefined)[] = []
+  /** Redis lacks counts that were sent. */
+  #sendsAgain = false
   /** Redis may lack counts: the totals of each key with calls are requested. */
   #asksAll = false
   #exchange: Promise<void> | null = null
@@ -79,6 +85,7 @@ export class QuotaExchange {
   /** For doubtful cases such as a new connection: Redis answers with the count that really arrived. */
   #assumeTold(slot: number): void {
     this.#told[slot] = this.#options.counters.own(slot, this.#hour * HOUR_S)
+    this.#heard[slot] = undefined
   }
 
   status(): object {
@@ -116,12 +123,14 @@ export class QuotaExchange {
     if (hour !== this.#hour && hour !== this.#hour + 1) this.#enter(hour)
     if (redis.connections !== this.#connection) this.#enter(this.#hour)
     this.#connection = redis.connections
+    const isAgain = this.#sendsAgain
     try {
       if (redis.fault !== null) throw new Error(redis.fault)
       const due = this.#due()
       this.#asksAll = false
+      this.#sendsAgain = false
       for (let at = 0; at === 0 || at < due.length; at += KEYS_AT_ONCE)
-        await this.#exchangeSome(due.slice(at, at + KEYS_AT_ONCE))
+        await this.#exchangeSome(due.slice(at, at + KEYS_AT_ONCE), isAgain)
       this.#intervalsSinceAnswer = 0
       this.#exchanges.succeeded++
       this.#fault = null
@@ -129,6 +138,8 @@ export class QuotaExchange {
     } catch (error) {
       this.#exchanges.failed++
       this.#asksAll = true
+      this.#sendsAgain ||= isAgain
+      this.#heard = []
       this.#fault = redis.fault ?? redisFault(error)
     }
   }
@@ -152,7 +163,7 @@ export class QuotaExchange {
     return due
   }
 
-  async #exchangeSome(slots: readonly number[]): Promise<void> {
+  async #exchangeSome(slots: readonly number[], isAgain: boolean): Promise<void> {
     const { redis, counters } = this.#options
     const now = this.#hour * HOUR_S
     // All calls count as sent even if the answer is lost: the next answer has the counts of Redis.
@@ -167,9 +178,9 @@ export class QuotaExchange {
       [id, more],
       [`${id}:${this.#replica}`, more],
     ])
-    const [sum, ...counts] = await redis.add(
+    const [sum, again, ...counts] = await redis.add(
       `groundswell:{quota}:${this.#hour}`,
-      [[`:${this.#replica}`, more], ...changes],
+      [[`:${this.#replica}`, more], ['again', Number(isAgain)], ...changes],
       KEPT_S,
     )
     if (this.#sum !== null && sum < this.#sum + more) {
@@ -184,9 +195,27 @@ export class QuotaExchange {
       // The slot has got another key meanwhile.
       if (this.#ids[slot] !== id) continue
       const [total, own] = counts.slice(2 * i)
+      if (own < this.#told[slot]) this.#sendsAgain = true
+      // Redis was emptied, or may have been without a word of it.
+      if (isAgain || own < this.#told[slot]) this.#heard[slot] = undefined
       this.#told[slot] = own
-      counters.raiseElsewhere(slot, total - own, now)
+      counters.raiseElsewhere(slot, this.#elsewhere(slot, again, total - own), now)
     }
+  }
+
+  /** Calls made elsewhere, where Redis has `others`: it may lack some that were heard of before. */
+  #elsewhere(slot: number, again: number, others: number): number {
+    const { counters } = this.#options
+    const now = this.#hour * HOUR_S
+    const before = this.#heard[slot]
+    // Read in this order, since calls go on: what is taken for known may be less, and never more.
+    const used = counters.used(slot, now)
+    const known = used - counters.own(slot, now)
+    // What was sent a second time is known already; all else is new.
+    const isNew = before !== undefined && before.again === again && before.others <= others
+    const lacking = isNew ? before.lacking : Math.max(0, known - others)
+    this.#heard[slot] = { again, others, lacking }
+    return others + lacking
   }
 
   #watch(): void {
