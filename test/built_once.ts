@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXAMPLES_SOURCE } from '../tools/openapi/examples.ts'
 import { folderOfFile, runCliWell } from './live.ts'
-import { makeWorld, writeCsv } from './oracle/world.ts'
+import { makeWorld, writeWithSpectra } from './oracle/world.ts'
 import { until } from './until.ts'
 
 /** It goes with the run. */
@@ -43,7 +43,6 @@ export const examplesSnapshots = (): Promise<string> =>
 /** The oracle's world of this seed. */
 export const worldSnapshots = (seed: number): Promise<string> =>
   builtOnce(`world-${seed}`, async (out) => {
-    const tables = `${out}.tables`
-    writeCsv(makeWorld(seed), tables)
-    await runCliWell(['build', '--source', `csv:${tables}`, '--out', out])
+    const config = writeWithSpectra(makeWorld(seed), `${out}.tables`)
+    await runCliWell(['build', '--config', config, '--out', out])
   })

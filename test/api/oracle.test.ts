@@ -29,6 +29,8 @@ const RUNS: [what: string, operation: Operation, runs: number][] = [
   ['Seasonal series', 'series', rounds(40, 2000)],
   ['Conditions', 'conditions', rounds(125, 3000)],
   ['Forecasts', 'forecast', rounds(40, 2000)],
+  ['Tide tables', 'tides', rounds(60, 2000)],
+  ['Wave spectra', 'spectra', rounds(60, 2000)],
   ['Satellites', 'satellites', 5],
   ['Satellite passes', 'satellite_passes', rounds(60, 2000)],
 ]

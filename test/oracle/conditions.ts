@@ -7,12 +7,14 @@ import {
   buoySummary,
   compass,
   DAY,
+  dayStart,
   energy,
   failure,
   find,
   HOUR,
   inOrder,
   instant,
+  isDate,
   isoTime,
   nearestItem,
   nearestOf,
@@ -34,9 +36,11 @@ import {
   type JsonObject,
   type Known,
   type Asked,
+  type Parameters,
   type Ranked,
   type Reading,
 } from './known.ts'
+import { localInstant, zoneTime } from './series.ts'
 import {
   COLUMNS,
   QUANTITIES,
@@ -306,15 +310,20 @@ function pointOf(direction: number, more: number): Expected {
   return (got) => (got === points[1] ? points[1] : points[0])
 }
 
-export function forecast(buoys: Known[], { parameters }: Asked, world: World): Answer {
+/** The place that a request names in one of three ways. */
+function placeOf(buoys: Known[], parameters: Parameters, { spots }: World): Place | Answer {
   const [lat, lng, buoyId, spotId] = ['lat', 'lng', 'buoy', 'spot_id'].map((name) => parameters.get(name))
   const ways = [lat ?? lng, buoyId, spotId].filter((way) => way !== undefined)
   if (ways.length !== 1 || (lat === undefined) !== (lng === undefined))
     return failure(400, ['lat', 'lng', 'buoy', 'spot_id'])
-  const spot = world.spots.find(({ id }) => id === Number(spotId))
-  const named = buoyId === undefined ? spot : find(buoys, buoyId)
-  const place = lat !== undefined ? { lat: Number(lat), lng: Number(lng) } : named
-  if (place === undefined) return failure(404)
+  if (lat !== undefined) return { lat: Number(lat), lng: Number(lng) }
+  const named = buoyId === undefined ? spots.find(({ id }) => id === Number(spotId)) : find(buoys, buoyId)
+  return named ?? failure(404)
+}
+
+export function forecast(buoys: Known[], { parameters }: Asked, world: World): Answer {
+  const place = placeOf(buoys, parameters, world)
+  if ('status' in place) return place
   const { forecast: point, harbour, unsure } = around(world, place)
   const first = Math.floor(instant(parameters.get('start')!, false, NaN) / HOUR) * HOUR
   const times = Array.from({ length: numberOr(parameters.get('hours'), 72) }, (_, i) => first + i * HOUR)
@@ -347,8 +356,38 @@ export function forecast(buoys: Known[], { parameters }: Asked, world: World): A
   return success(data, {}, unsure)
 }
 
+export function tides(buoys: Known[], { parameters }: Asked, world: World): Answer {
+  const place = placeOf(buoys, parameters, world)
+  if ('status' in place) return place
+  const { harbour, unsure } = around(world, place)
+  const asked = parameters.get('timezone') ?? 'auto'
+  const days = numberOr(parameters.get('days'), 7)
+  const start = parameters.get('start')!
+  const data: Check = (got) => {
+    const { location, tides: turns } = got as { location: { timezone: string }; tides: Json }
+    const zone = asked === 'auto' ? location.timezone : asked
+    const first = isDate(start) ? start : zoneTime(zone, Math.floor(instant(start, false, NaN))).slice(0, 10)
+    const last = new Date((dayStart(first) + (days - 1) * DAY) * 1000).toISOString().slice(0, 10)
+    const [from, to] = [localInstant(first, false, 0, zone), localInstant(last, true, 0, zone)]
+    const list = harbour.item === null ? [] : turnsOf(harbour.item, from, to, zone)(turns)
+    return {
+      location: { lat: place.lat, lng: place.lng, timezone: aZone },
+      timezone: zone,
+      start: first,
+      days,
+      tides: list,
+      count: (list as Expected[]).length,
+      left_out: 0,
+      harbor: harbour.item && { name: harbour.item.name, distance_km: about(harbour.km, 2) },
+      source: harbour.item && harbour.item.credit,
+      datum: harbour.item && 'chart datum',
+    }
+  }
+  return success(data, {}, unsure)
+}
+
 /** High and low waters; right at an end either program may be right. */
-function turnsOf(harbour: Harbour, from: number, to: number): Check {
+function turnsOf(harbour: Harbour, from: number, to: number, zone: string | null = null): Check {
   const halves: number[] = []
   const timeOf = (half: number): number => (half / 2 + harbour.phase / 360) * 12 * HOUR
   for (let half = Math.floor((from / 12 / HOUR - harbour.phase / 360) * 2); timeOf(half) <= to + 2; half++) {
@@ -362,8 +401,10 @@ function turnsOf(harbour: Harbour, from: number, to: number): Check {
     return halves
       .filter((half) => !isEnd(half) || isNamed(half))
       .map((half) => ({
-        time: (text) =>
-          Math.abs(Date.parse(text as string) / 1000 - timeOf(half)) <= 2 ? text! : isoTime(timeOf(half)),
+        time: (text) => {
+          const time = Date.parse(text as string) / 1000
+          return zoneTime(zone, Math.abs(time - timeOf(half)) <= 2 ? time : timeOf(half))
+        },
         type: half % 2 === 0 ? 'high' : 'low',
         height: about(harbour.datum_offset + (half % 2 === 0 ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL),
       }))

@@ -196,6 +196,16 @@ export function instant(text: string, end: boolean, now: number): number {
 
 export const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
+export function page(length: number, parameters: Parameters, usual: number, most: number) {
+  const perPage = Math.min(most, numberOr(parameters.get('per_page'), usual))
+  const number = numberOr(parameters.get('page'), 1)
+  return {
+    from: (number - 1) * perPage,
+    to: number * perPage,
+    meta: { page: number, per_page: perPage, total_pages: Math.ceil(length / perPage) },
+  }
+}
+
 export const wordsOf = (text: string | undefined): string[] => text?.split(',') ?? []
 
 export function find(buoys: Known[], id: string | undefined): Known | undefined {

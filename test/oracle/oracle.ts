@@ -4,7 +4,7 @@
  * Written from the published contract alone, so that a fault in the product and a fault here are unlikely to
  * be the same one. It takes requests whose parameters are well formed.
  */
-import { chart, conditions, forecast } from './conditions.ts'
+import { chart, conditions, forecast, tides } from './conditions.ts'
 import {
   buoySummary,
   byCodeUnits,
@@ -27,6 +27,7 @@ import {
   nearestItem,
   numberOr,
   onBorder,
+  page,
   rank,
   secondsOf,
   success,
@@ -44,6 +45,7 @@ import {
   weatherOf,
 } from './known.ts'
 import { bucketsOf, isTooMany, localInstant, series, zoneTime } from './series.ts'
+import { spectra } from './spectra.ts'
 import { looserRanks } from './spelling.ts'
 import type { Box, Pass, World, WorldBuoy, WorldRow } from './world.ts'
 
@@ -64,6 +66,8 @@ const OPERATIONS = {
   series,
   conditions,
   forecast,
+  tides,
+  spectra,
   countries,
   map,
   satellites,
@@ -171,16 +175,6 @@ export function boxHolds(box: Box, lat: number, lng: number): boolean {
 
 const isTrue = (text: string | undefined, otherwise: boolean) =>
   text === undefined ? otherwise : /^(true|1)$/i.test(text)
-
-function page(length: number, parameters: Parameters, usual: number, most: number) {
-  const perPage = Math.min(most, numberOr(parameters.get('per_page'), usual))
-  const number = numberOr(parameters.get('page'), 1)
-  return {
-    from: (number - 1) * perPage,
-    to: number * perPage,
-    meta: { page: number, per_page: perPage, total_pages: Math.ceil(length / perPage) },
-  }
-}
 
 /** What `has` and `max_age` say of the newest reading. */
 function isWanted({ newest }: Known, asOf: number, parameters: Parameters): boolean {

@@ -262,7 +262,7 @@ const TIME_TEXTS: ((epoch: number) => string)[] = [
 /** Relative to the snapshot's time. */
 const MOVING = ['now', 'now-90m', 'now-24h', 'now-7d', 'now-40d', 'now+3d', 'now+72h']
 
-function timesOf({ asOf, forecasts }: World, readings: fc.Arbitrary<number>) {
+function timesOf({ asOf, buoys, forecasts }: World, readings: fc.Arbitrary<number>) {
   const moments = fc.oneof(
     { weight: 3, arbitrary: readings },
     fc.integer({ min: asOf - 70 * DAY, max: asOf + DAY }),
@@ -284,7 +284,11 @@ function timesOf({ asOf, forecasts }: World, readings: fc.Arbitrary<number>) {
       fc.constantFrom(0, 0, -1, 1, 1800, -DAY, DAY, -DAY - 1, DAY + 1),
     )
     .map(([epoch, shift]) => epoch + shift)
-  return { moments, text, written, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
+  const ofSpectra = buoys.flatMap(({ spectra = [] }) => spectra.map(({ time }) => time))
+  const spectra = fc
+    .tuple(ofSpectra.length === 0 ? moments : fc.constantFrom(...ofSpectra), fc.constantFrom(-1, 0, 0, 1))
+    .map(([epoch, shift]) => epoch + shift)
+  return { moments, text, written, spectra, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
 }
 
 const asked = (operation: Operation, url: string): ApiRequest => {
@@ -324,6 +328,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
   // Of years, over which clocks change and days leap.
   const long = spoken.filter(({ readings }) => readings[0].time < world.asOf - YEAR)
   const often = long.length === 0 ? spoken : long
+  const withSpectra = buoys.filter(({ record }) => record.spectra !== undefined)
   const reading = fc
     .oneof({ weight: 3, arbitrary: fc.constantFrom(...spoken) }, fc.constantFrom(...often))
     .chain((one) => fc.nat(one.readings.length - 1).map((i) => ({ one, time: one.readings[i].time })))
@@ -451,6 +456,20 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       place,
       given('start', times.sea, TIME_WRITERS),
       maybe('hours', integers(1, 240, 1, 24, 72)),
+    ],
+    tides: [
+      '/tides',
+      place,
+      given('start', times.sea, TIME_WRITERS),
+      maybe('days', integers(1, 400, 1, 7, 30, 31)),
+      zoneOfRows,
+    ],
+    spectra: [
+      paths('/spectra', withSpectra.length === 0 ? buoys : withSpectra),
+      fc.oneof(range, ranges(times.written(times.spectra), world.asOf), none),
+      order,
+      page,
+      perPage,
     ],
     countries: ['/countries'],
     map: ['/buoys/map', box, latest, maybe('active_only', booleans), extras],

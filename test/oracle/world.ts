@@ -39,6 +39,18 @@ export interface WorldBuoy extends Station {
   count?: number
   /** In the order in which they are written: the later of two rows at one time wins. */
   rows: WorldRow[]
+  /** By time. */
+  spectra?: WorldSpectrum[]
+}
+
+/** Hz, m²/Hz, degrees; null where a band has no direction. */
+export interface WorldSpectrum {
+  time: number
+  frequency: readonly number[]
+  bandwidth: readonly number[]
+  density: number[]
+  direction: (number | null)[]
+  r1: (number | null)[]
 }
 
 export interface Place {
@@ -164,6 +176,9 @@ export function makeWorld(seed: number, ordinary = 46): World {
     for (const [index, row] of rows.entries()) adjust?.(row, index)
     return { ...station, virtual, rows: [...rows, ...(extra?.(asOf) ?? [])] }
   })
+  for (const buoy of buoys) {
+    if (WITH_SPECTRA.has(buoy.name)) buoy.spectra = spectraOf(asOf, new Chance(seed + buoy.name.length))
+  }
   return {
     asOf,
     sources: SOURCES,
@@ -174,6 +189,29 @@ export function makeWorld(seed: number, ordinary = 46): World {
 }
 
 const HOUR = 3600
+
+/** Of the network NDBC. */
+const WITH_SPECTRA = new Set(['East Hatteras', 'Cabrillo Point'])
+const SETS = [
+  { frequency: [0.04, 0.05, 0.0775, 0.1, 0.16, 0.31], bandwidth: [0.01, 0.015, 0.025, 0.03, 0.07, 0.2] },
+  { frequency: [0.1, 0.2], bandwidth: [0.1, 0.12] },
+]
+
+function spectraOf(asOf: number, chance: Chance): WorldSpectrum[] {
+  let time = asOf - 12 * DAY
+  return Array.from({ length: 190 }, () => {
+    time += 600 + chance.below(8800)
+    const bands = SETS[Number(chance.percent(10))]
+    const most = chance.below(bands.frequency.length)
+    const density = bands.frequency.map((_, i) => {
+      const hundredths = chance.below(chance.percent(20) ? 2 : 900)
+      return (hundredths + (i === most ? 100 : 0)) / 100
+    })
+    const r1 = density.map(() => (chance.percent(15) ? null : chance.below(101) / 100))
+    const direction = r1.map((share) => (share === null ? null : chance.below(36_000) / 100))
+    return { time, ...bands, density, direction, r1 }
+  })
+}
 
 /** Forecast points, spots and harbours beside buoys. */
 function seaAround(
@@ -381,6 +419,36 @@ const iso = (epoch: number) => new Date(epoch * 1000).toISOString().slice(0, 19)
 function timeText(time: number, index: number): string {
   if (index % 3 === 0) return `${iso(time)}Z`
   return index % 3 === 1 ? String(time) : `${iso(time + 2 * HOUR)}+02:00`
+}
+
+/** Writes the spectra of the world, and the configuration that builds it with them from the `csv:` folder. */
+export function writeWithSpectra(world: World, folder: string): string {
+  const csv = join(folder, 'csv')
+  writeCsv(world, csv)
+  const json = join(folder, 'json')
+  mkdirSync(json)
+  const stations = world.buoys.filter(({ spectra }) => spectra !== undefined)
+  for (const { identifier, spectra } of stations)
+    writeFileSync(join(json, `${identifier}.json`), JSON.stringify(spectra))
+  const names = ['frequency', 'bandwidth', 'density', 'direction', 'r1']
+  const table = {
+    time: { at: '/time', unit: 'seconds since 1970-01-01' },
+    values: {},
+    spectra: Object.fromEntries(names.map((name) => [name, `/${name}`])),
+  }
+  const options = {
+    source: 'NDBC',
+    network: 'national',
+    stations: stations.map(({ identifier, name, lat, lng }) => ({ identifier, name, lat, lng })),
+    tables: [table],
+  }
+  const sources = [
+    { name: 'World', kind: 'csv', folder: csv },
+    { name: 'Spectra', kind: 'json', folder: json, options },
+  ]
+  const file = join(folder, 'world.json')
+  writeFileSync(file, JSON.stringify({ sources }))
+  return file
 }
 
 /**
