@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
+import { issueKey } from '../../src/access/keys-file.ts'
 import { Aggregates } from '../../src/index/day-aggregates.ts'
 import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { RawClient, request } from '../http/raw_client.ts'
 import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { ask, Client, folderOfFile, type Live, type Reply, runCliWell, startLive } from '../live.ts'
 import { rounds } from '../rounds.ts'
+import { until } from '../until.ts'
 
 const YEARS = 9
 const AS_OF = '2026-03-27T09:00:00Z'
@@ -152,6 +154,44 @@ const comparable = (text: string): string => text.replace(/"timestamp":"[^"]*"/,
  */
 const get = (live: Live, agent: Agent, path: string): Promise<Reply> =>
   ask(live.port, `/v2${path}`, { agent, headers: { authorization: `Bearer ${live.key}` } })
+
+for (const engine of SLOW_ENGINES) {
+  test(
+    `Over ${engine}, two keys of clients that never read leave a third its long answers.`,
+    { skip: missing(engine) },
+    async (t) => {
+      const live = await startLive(t, { snapshots, args: [`--engine=${engine}`, '--answer-cache=0'] })
+      const clients: RawClient[] = []
+      const agent = new Agent({ keepAlive: true })
+      t.after(() => {
+        agent.destroy()
+        for (const { socket } of clients) socket.destroy()
+      })
+      const keys = ['one', 'other'].map(
+        (owner) => issueKey(live.keysFile, { owner, quota: 1000, now: Date.now() / 1000 }).key,
+      )
+      const headers = { authorization: `Bearer ${keys[1]}` }
+      await until(async () => (await ask(live.port, '/v2/buoys', { headers })).status === 200)
+      let slowest = 0
+      for (let round = 0; round < 12; round++) {
+        // Eight each, and others in place of those that are given up.
+        for (const key of keys) {
+          for (let i = 0; i < (round === 0 ? 8 : 1); i++) {
+            const client = new RawClient(live.port)
+            client.socket.pause()
+            client.write(request(`GET /v2${LONGEST(ids[i % ids.length])}`, [`Authorization: Bearer ${key}`]))
+            clients.push(client)
+          }
+        }
+        await wait(2000)
+        const began = performance.now()
+        assert.equal((await get(live, agent, '/readings.csv?start_date=now-30d')).status, 200)
+        slowest = Math.max(slowest, performance.now() - began)
+      }
+      t.diagnostic(`the slowest of 12 took ${Math.round(slowest)} ms`)
+    },
+  )
+}
 
 /** More than one client may have made and waiting: a quarter of 32 and of 512. */
 const MANY = 180
