@@ -78,6 +78,9 @@ const REASONS: { readonly [code: string]: string } = {
   EADDRNOTAVAIL: 'this machine does not have the address (EADDRNOTAVAIL)',
   EACCES: 'this user may not (EACCES); ports below 1024 need a privilege',
   ENOTFOUND: 'the name is not known (ENOTFOUND)',
+  EINVAL:
+    'the system does not take the address (EINVAL); one that begins with fe80 names its network: fe80::1%eth0',
+  EMFILE: 'this process may open no more files (EMFILE)',
 }
 
 /** Names of the options that an address comes from. */
@@ -91,6 +94,7 @@ function adviceOn(reason: string, { host, port }: AddressOptions): string {
   if (reason === 'EADDRINUSE')
     return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
   if (reason === 'EACCES') return `choose another with ${port}`
+  if (reason === 'EMFILE') return 'allow it more with ulimit -n, or LimitNOFILE of systemd'
   // Another port does not help if the address is not this machine's.
   return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
 }

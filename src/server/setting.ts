@@ -90,7 +90,7 @@ export function text(texts: readonly string[]): string {
 export function address(texts: readonly string[]): string {
   const host = text(texts)
   if (/[:/]/.test(host) && !parseAddress(host, new Int32Array(4)))
-    throw new Error('an address or the name of a host, without a port and without http://')
+    throw new Error('an address or the name of a host, without a port, brackets or http://')
   return host
 }
 

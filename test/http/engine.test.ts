@@ -10,7 +10,7 @@ import { describe, it, test } from 'node:test'
 import { BaseEngine } from '../../src/http/engines/base.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
-import { findFreePort } from '../../src/http/port.ts'
+import { findFreePort, ListenError } from '../../src/http/port.ts'
 import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { RawClient, request } from './raw_client.ts'
@@ -111,13 +111,16 @@ describe('an address that is taken', () => {
     const port = await listening(t, createServer())
     const options = { host: '--host', port: '--port' }
     await assert.rejects(findFreePort('127.0.0.1', port, options), /; choose another with --port /)
-    for (const host of ['192.0.2.1', '2001:db8::1', 'nowhere.invalid']) {
+    for (const host of ['192.0.2.1', '2001:db8::1', 'nowhere.invalid', 'fe80::1']) {
       await assert.rejects(findFreePort(host, 0, options), (error: Error) => {
         assert.match(error.message, /; name an address of this machine with --host: /)
         assert.doesNotMatch(error.message, /--port/)
+        assert.equal(/fe80::1%eth0/.test(error.message), host === 'fe80::1')
         return true
       })
     }
+    const { message } = new ListenError('::1', 80, Object.assign(new Error(), { code: 'EMFILE' }), options)
+    assert.match(message, /may open no more files \(EMFILE\); allow it more with ulimit -n/)
   })
 })
 
