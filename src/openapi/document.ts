@@ -267,10 +267,7 @@ function success(operation: Declared, answers: ExampleAnswers): Schema {
     },
     content: Object.fromEntries(
       formats.map((format) => {
-        const { type, schema } =
-          format === 'json'
-            ? { type: 'application/json', schema: { $ref: `#/components/schemas/${answerName(operation)}` } }
-            : FORMAT_CONTENTS[format]
+        const { type, schema } = format === 'json' ? jsonContent(operation) : FORMAT_CONTENTS[format]
         const examples = exampleRequests(operation, format).map(({ word, request }) => [
           word,
           { summary: `GET ${request}`, value: answers[request] },
@@ -279,6 +276,15 @@ function success(operation: Declared, answers: ExampleAnswers): Schema {
       }),
     ),
   }
+}
+
+/** The usual answer comes first: clients that know one alone take that. */
+function jsonContent(operation: Declared): { type: string; schema: Schema } {
+  const [usual, shaped] = [answerName(operation), 'ShapedAnswer'].map((name) => ({
+    $ref: `#/components/schemas/${name}`,
+  }))
+  const schema = operation.tables?.isList === true ? { anyOf: [usual, shaped] } : usual
+  return { type: 'application/json', schema }
 }
 
 function streamOf(): Schema {

@@ -192,7 +192,7 @@ export function shapeParameters({ tables }: Declared): Schema[] {
   if (tables === undefined) return []
   const layout = query(
     'layout',
-    'With `columns` the list of a JSON answer is an object of arrays, one for each column. Allowed: one of rows, columns; with other formats rows.',
+    'With `columns` the list of a JSON answer is an object of arrays, one for each column (`ShapedAnswer`). Allowed: one of rows, columns; with other formats rows.',
     { enum: ['rows', 'columns'], default: 'rows' },
   )
   return [
@@ -200,7 +200,7 @@ export function shapeParameters({ tables }: Declared): Schema[] {
     query(
       'fields',
       'Only these columns, in this order: names of members, nested ones with a dot (`last_reading.time`), or of what nests several. ' +
-        `${tables.isList ? '' : 'Not with `json`. '}The schemas do not describe such answers. Malformed it is a 400. Allowed: names, separated by commas, once each.`,
+        `${tables.isList ? 'As JSON a `ShapedAnswer`. ' : 'Not with `json`. '}Malformed it is a 400. Allowed: names, separated by commas, once each.`,
       { maxLength: 2000, pattern: `^${COLUMN}(,${COLUMN})*$` },
     ),
     ...(tables.isList ? [layout] : []),

@@ -878,6 +878,15 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     changed: count('Those that differ.'),
     removed: count('Those that are gone.'),
   }),
+  ShapedAnswer: object('An answer with `fields` or `layout=columns`.', {
+    status: text('Marks a success.', { const: 'success' }),
+    data: {
+      type: 'object',
+      description:
+        'As usual, but the items of the list have the members of `fields` alone, nested ones with a dot; with `layout=columns` the list is an object of arrays by member.',
+    },
+    meta: { type: 'object', description: 'As usual.' },
+  }),
   SnapshotEvent: object('The `data` of an event of `/events`.', {
     snapshot: text('The snapshot that is served now.'),
     as_of: time("The time of the snapshot's data"),

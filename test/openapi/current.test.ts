@@ -9,10 +9,11 @@ import { exampleAnswers, type Get } from '../../tools/openapi/examples.ts'
 import { DESCRIPTION_FILE, descriptionText } from '../../tools/openapi/made.ts'
 import { compareDescriptions, lintDescription } from '../../tools/openapi/redocly.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import { EXAMPLE_ANSWERS } from '../../src/openapi/operation-texts.ts'
+import { EXAMPLE_ANSWERS, OPERATION_TEXTS } from '../../src/openapi/operation-texts.ts'
 import { OPERATIONS, ROUTED } from '../../src/routes.ts'
 import { examplesSnapshots } from '../built_once.ts'
 import { Client, startLive, type Live } from '../live.ts'
+import { conformanceAt } from './conformance.ts'
 
 const HOW_TO_RENEW = 'if that is meant, run `npm run openapi` and commit what it changes'
 
@@ -35,6 +36,25 @@ function getChecked(live: Live): Get {
     return client.get(path, { headers })
   }
 }
+
+test('Lists of some members, and lists by columns, have a schema of their own.', async (t) => {
+  const client = new Client(await startLive(t, { snapshots: await examplesSnapshots() }))
+  const lists = ROUTED.filter(({ tables }) => tables?.isList === true)
+  assert.ok(lists.length > 8)
+  for (const { name } of lists) {
+    const [request] = Object.values(OPERATION_TEXTS[name].examples)
+    const mark = request.includes('?') ? '&' : '?'
+    // The client holds them against the description.
+    const byColumns = await client.get(`${request}${mark}layout=columns`)
+    const { data } = JSON.parse(byColumns.text) as { data: { [member: string]: object } }
+    const columns = Object.values(data).find((each) => Object.values(each).some(Array.isArray))!
+    const some = await client.get(`${request}${mark}fields=${Object.keys(columns)[0]}`)
+    for (const shaped of [byColumns, some]) {
+      assert.equal(shaped.status, 200)
+      assert.throws(() => conformanceAt('/v2').check('GET', `/v2${request}`, shaped), /off its schema/)
+    }
+  }
+})
 
 test('The description is valid by the rules of a linter, without warnings.', () => {
   const { isFine, output } = lintDescription(descriptionText())

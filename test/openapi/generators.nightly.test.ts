@@ -30,17 +30,18 @@ const GENERATED: { readonly [name: string]: Generator } = {
     command: ['@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'hey'],
     program: `import { client } from './hey/client.gen'
 import { listBuoys } from './hey/sdk.gen'
+import type { ListBuoysAnswer } from './hey/types.gen'
 const [baseUrl, key] = process.argv.slice(2)
 client.setConfig({ baseUrl: baseUrl!, auth: key! })
 const { data, error } = await listBuoys({ query: { per_page: 2, active_only: false } })
 if (data === undefined) throw new Error(JSON.stringify(error))
-const names: string[] = data.data.buoys.map(({ name }) => name)
+const names: string[] = (data as ListBuoysAnswer).data.buoys.map(({ name }) => name)
 console.log(JSON.stringify(names))
 `,
   },
   orval: {
     command: 'orval/dist/bin/orval.js --input openapi.json --output orval.ts --client fetch'.split(' '),
-    program: `import { listBuoys } from './orval'
+    program: `import { listBuoys, type ListBuoysAnswer } from './orval'
 const [baseUrl, key] = process.argv.slice(2)
 // Its paths begin below the address of the operations.
 const { fetch } = globalThis
@@ -49,7 +50,7 @@ const answer = await listBuoys({ per_page: 2, active_only: false }, { headers: {
 if (answer.status !== 200) throw new Error(String(answer.status))
 const page = answer.data
 if (typeof page === 'string' || !('data' in page)) throw new Error('another format')
-const names: string[] = page.data.buoys.map(({ name }) => name)
+const names: string[] = (page as ListBuoysAnswer).data.buoys.map(({ name }) => name)
 console.log(JSON.stringify(names))
 `,
   },
