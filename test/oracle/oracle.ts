@@ -455,10 +455,10 @@ function listOf(rows: ExpectedObject[], parameters: Parameters): ExpectedObject 
 
 // Operation 17.
 function readingsOf(buoys: Known[], { parameters }: Asked, world: World): Answer {
-  const [day, from, to] = ['date', 'start_date', 'end_date'].map((name) => parameters.get(name))
-  if (day !== undefined && (from ?? to) !== undefined) return failure(400, ['date'])
   const zone = parameters.get('timezone') ?? null
   if (zone === 'auto') return failure(400, ['timezone'])
+  const [day, from, to] = ['date', 'start_date', 'end_date'].map((name) => parameters.get(name))
+  if (day !== undefined && (from ?? to) !== undefined) return failure(400, ['date'])
   const at = (text: string, isEnd: boolean) => localInstant(text, isEnd, world.asOf, zone)
   const end = at(day ?? to ?? 'now', true)
   const start = (day ?? from) === undefined ? end - DAY : at((day ?? from)!, false)

@@ -288,7 +288,14 @@ function timesOf({ asOf, buoys, forecasts }: World, readings: fc.Arbitrary<numbe
   const spectra = fc
     .tuple(ofSpectra.length === 0 ? moments : fc.constantFrom(...ofSpectra), fc.constantFrom(-1, 0, 0, 1))
     .map(([epoch, shift]) => epoch + shift)
-  return { moments, text, written, spectra, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
+  return {
+    moments,
+    text,
+    written,
+    spectra,
+    sea: written(sea),
+    day: moments.map((epoch) => iso(epoch).slice(0, 10)),
+  }
 }
 
 const asked = (operation: Operation, url: string): ApiRequest => {

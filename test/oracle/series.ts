@@ -119,8 +119,11 @@ export function localInstant(text: string, end: boolean, now: number, zone: stri
   return end ? firstInstant(zone, serial + 1) - 1 : firstInstant(zone, serial)
 }
 
+/** UTC has other names, too. */
+const isUtc = (zone: string): boolean => clockOf(zone).format.resolvedOptions().timeZone === 'UTC'
+
 export const zoneTime = (zone: string | null, epoch: number): string =>
-  zone === null || zone === 'UTC' ? isoTime(epoch) : offsetTime(zone, epoch)
+  zone === null || isUtc(zone) ? isoTime(epoch) : offsetTime(zone, epoch)
 
 function offsetTime(zone: string, epoch: number): string {
   const offset = offsetAt(zone, epoch)

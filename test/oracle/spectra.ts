@@ -22,14 +22,24 @@ const JOINED = 1800
 const rounded = (value: number, decimals: number): number | null =>
   Number.isNaN(value) ? null : Number(value.toFixed(decimals))
 
-export function parametersOf({ frequency, bandwidth, density, direction, r1 }: WorldSpectrum): JsonObject {
+/** Sums take the bands that reach this, Hz. */
+const SUMS_FROM = 0.0325
+
+export function parametersOf({ time: _, ...lists }: WorldSpectrum): JsonObject {
+  const isSummed = lists.frequency.map((hz, i) => hz + lists.bandwidth[i] / 2 > SUMS_FROM - 1e-9)
+  const summed = <T>(values: readonly T[]): T[] => values.filter((_value, i) => isSummed[i])
+  const [frequency, bandwidth, density] = [lists.frequency, lists.bandwidth, lists.density].map(
+    summed<number>,
+  )
+  const [direction, r1] = [lists.direction, lists.r1].map(summed<number | null>)
   const sum = (of: (i: number) => number): number =>
     density.reduce((all, value, i) => all + value * bandwidth[i] * of(i), 0)
   const m = (power: number): number => sum((i) => frequency[i] ** power)
   const directed = (of: (angle: number) => number) => (i: number) =>
     direction[i] === null || r1[i] === null ? 0 : r1[i] * of((direction[i] * Math.PI) / 180)
   const [north, east] = [Math.cos, Math.sin].map((of) => sum(directed(of)))
-  const known = sum((i) => (direction[i] === null || r1[i] === null ? 0 : 1))
+  const resultant = Math.hypot(north, east) / sum((i) => (direction[i] === null || r1[i] === null ? 0 : 1))
+  const mean = resultant >= 1e-6 ? (Math.atan2(east, north) * 180) / Math.PI + 360 : NaN
   const peak = density.indexOf(Math.max(...density))
   const spread = (r: number): number => (180 / Math.PI) * Math.sqrt(2 * (1 - r))
   const hm0 = 4 * Math.sqrt(m(0))
@@ -42,8 +52,8 @@ export function parametersOf({ frequency, bandwidth, density, direction, r1 }: W
     peak_period: rounded(1 / frequency[peak], 3),
     direction_at_peak: direction[peak],
     spread_at_peak: rounded(spread(r1[peak] ?? NaN), 2),
-    mean_direction: known === 0 ? null : rounded(((Math.atan2(east, north) * 180) / Math.PI + 360) % 360, 2),
-    mean_spread: rounded(spread(Math.hypot(north, east) / known), 2),
+    mean_direction: rounded(mean % 360, 2),
+    mean_spread: rounded(spread(resultant), 2),
     power: rounded(((1025 * 9.80665 ** 2) / (64 * Math.PI) / 1000) * hm0 ** 2 * te, 3),
   }
 }

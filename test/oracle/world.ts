@@ -193,7 +193,8 @@ const HOUR = 3600
 /** Of the network NDBC. */
 const WITH_SPECTRA = new Set(['East Hatteras', 'Cabrillo Point'])
 const SETS = [
-  { frequency: [0.04, 0.05, 0.0775, 0.1, 0.16, 0.31], bandwidth: [0.01, 0.015, 0.025, 0.03, 0.07, 0.2] },
+  // The first band ends below those that sums take, the second reaches them.
+  { frequency: [0.02, 0.03, 0.05, 0.0775, 0.1, 0.16], bandwidth: [0.02, 0.005, 0.015, 0.025, 0.03, 0.07] },
   { frequency: [0.1, 0.2], bandwidth: [0.1, 0.12] },
 ]
 

@@ -130,51 +130,6 @@ test('The axes of a1 and b1 give where waves come from, and the principal direct
   assert.equal(nearerTo(NaN, 175), 175)
 })
 
-/** Any sea: some spectra of a few bands with possible moments. */
-const seas = fc
-  .array(
-    fc.record({
-      density: fc.double({ min: 0.001, max: 30, noNaN: true }),
-      direction: fc.double({ min: 0, max: 359, noNaN: true }),
-      r1: fc.double({ min: 0.05, max: 0.95, noNaN: true }),
-    }),
-    { minLength: 3, maxLength: 3 },
-  )
-  .map((rows) =>
-    coded(bands([0.02, 0.08, 0.2], [0.005, 0.02, 0.1]), {
-      density: rows.map(({ density }) => density),
-      direction: rows.map(({ direction }) => direction),
-      r1: rows.map(({ r1 }) => r1),
-    }),
-  )
-
-test('Parameters are the sums of their definition over the bands from 0.0325 Hz on.', () => {
-  fc.assert(
-    fc.property(seas, (sea) => {
-      const found = waveParameters(sea)
-      const { density: s, direction, r1 } = sea
-      const m = (power: number): number => s[1] * 0.02 * 0.08 ** power + s[2] * 0.1 * 0.2 ** power
-      const near = (value: number, expected: number): void =>
-        assert.ok(Math.abs(value - expected) < 1e-9 * Math.max(1, Math.abs(expected)), `${value} ${expected}`)
-      near(found.hm0, 4 * Math.sqrt(m(0)))
-      near(found.tm01, m(0) / m(1))
-      near(found.tm02, Math.sqrt(m(0) / m(2)))
-      near(found.te, m(-1) / m(0))
-      near(found.power, ((1025 * 9.80665 ** 2) / (64 * Math.PI) / 1000) * 16 * m(0) * found.te)
-      const peak = s[2] > s[1] ? 2 : 1
-      near(found.peakPeriod, peak === 2 ? 5 : 12.5)
-      near(found.directionAtPeak, direction[peak])
-      near(found.spreadAtPeak, (180 / Math.PI) * Math.sqrt(2 * (1 - r1[peak])))
-      const sum = (part: (radians: number) => number): number =>
-        s[1] * 0.02 * r1[1] * part((direction[1] * Math.PI) / 180) +
-        s[2] * 0.1 * r1[2] * part((direction[2] * Math.PI) / 180)
-      const [a1, b1] = [sum(Math.cos) / m(0), sum(Math.sin) / m(0)]
-      near(found.meanSpread, (180 / Math.PI) * Math.sqrt(2 * (1 - Math.hypot(a1, b1))))
-      assert.ok(between(found.meanDirection, (Math.atan2(b1, a1) * 180) / Math.PI + 360) < 1e-6)
-    }),
-  )
-})
-
 test('The power of a sea of 2 m and an energy period of 10 s is 0.490 × 2² × 10 kW/m.', () => {
   const sea = coded(bands([0.099, 0.1, 0.101], [0.001, 0.001, 0.001]), { density: [0, 250, 0] })
   assert.ok(Math.abs(waveParameters(sea).hm0 - 2) < 1e-9)
