@@ -10,6 +10,7 @@ import type {
   ListReadingsAnswer,
   paths,
   Reading,
+  ShapedAnswer,
   SnapshotEvent,
   SnapshotGoneAnswer,
 } from './api.d.ts'
@@ -34,8 +35,9 @@ export interface CallOptions {
 
 /** An operation, by its path in the description. */
 export type Path = Exclude<keyof paths, '/events'>
-/** What an operation answers in JSON. */
-export type AnswerOf<P extends Path> = paths[P]['get']['responses'][200]['content']['application/json']
+/** What an operation answers in JSON, unless `fields` or `layout` shape it. */
+export type AnswerOf<P extends Path> = Usual<paths[P]['get']['responses'][200]['content']['application/json']>
+type Usual<Answer> = Answer extends unknown ? (ShapedAnswer extends Answer ? never : Answer) : never
 /** What an operation takes behind the `?`. */
 export type QueryOf<P extends Path> = NonNullable<paths[P]['get']['parameters']['query']>
 type InitOf<P extends Path> = CallOptions & Pick<paths[P]['get']['parameters'], 'path' | 'query'>

@@ -155,6 +155,9 @@ const comparable = (text: string): string => text.replace(/"timestamp":"[^"]*"/,
 const get = (live: Live, agent: Agent, path: string): Promise<Reply> =>
   ask(live.port, `/v2${path}`, { agent, headers: { authorization: `Bearer ${live.key}` } })
 
+/** More than one client may have made and waiting: a quarter of 32 and of 512. */
+const MANY = 180
+
 for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, two keys of clients that never read leave a third its long answers.`,
@@ -191,12 +194,7 @@ for (const engine of SLOW_ENGINES) {
       t.diagnostic(`the slowest of 12 took ${Math.round(slowest)} ms`)
     },
   )
-}
 
-/** More than one client may have made and waiting: a quarter of 32 and of 512. */
-const MANY = 180
-
-for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, long answers crowd out no others, leave no place taken when their readers go, and end before the server does.`,
     { skip: missing(engine) },
