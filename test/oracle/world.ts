@@ -301,7 +301,8 @@ function passesOver(buoys: readonly WorldBuoy[], asOf: number, chance: Chance): 
     north: chance.below(80),
     east: chance.below(360) - 180,
     observations: Array.from({ length: of }, () => {
-      const time = of === 1 ? (started + ended) / 2 : started + chance.below(600)
+      // Many see a buoy in one second.
+      const time = of === 1 ? (started + ended) / 2 : started + chance.below(2) * 600
       return { buoy: chance.pick(seen), time: Math.min(Math.floor(time), asOf) }
     }),
   }))
