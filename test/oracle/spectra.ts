@@ -25,7 +25,7 @@ const rounded = (value: number, decimals: number): number | null =>
 /** Sums take the bands that reach this, Hz. */
 const SUMS_FROM = 0.0325
 
-export function parametersOf({ time: _, ...lists }: WorldSpectrum): JsonObject {
+export function parametersOf(lists: WorldSpectrum): JsonObject {
   const isSummed = lists.frequency.map((hz, i) => hz + lists.bandwidth[i] / 2 > SUMS_FROM - 1e-9)
   const summed = <T>(values: readonly T[]): T[] => values.filter((_value, i) => isSummed[i])
   const [frequency, bandwidth, density] = [lists.frequency, lists.bandwidth, lists.density].map(
