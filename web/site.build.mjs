@@ -29,8 +29,6 @@ const TYPES = {
   webmanifest: 'application/manifest+json',
   txt: 'text/plain; charset=utf-8',
   pbf: 'application/vnd.mapbox-vector-tile',
-  // Small, and hardly compressed by anything.
-  bin: 'application/octet-stream',
 }
 
 /** As esbuild puts it into names. */
@@ -154,8 +152,8 @@ async function writePart(folder, files, isQuick) {
   const written = files.map(async ({ bytes, ...entry }) => {
     if (entry.file !== basename(entry.file)) throw new Error(`${entry.file} is not a plain name`)
     writeFileSync(join(folder, entry.file), bytes)
-    // The server fills in a template at start, so it cannot be compressed here; other bytes hardly can.
-    if (entry.template === true || entry.type === 'application/octet-stream') return
+    // The server fills in a template at start, so it cannot be compressed here.
+    if (entry.template === true) return
     for (const [ending, compress] of Object.entries(compressors)) {
       const compressed = await compress(bytes, isQuick)
       if (compressed.length < bytes.length) writeFileSync(join(folder, entry.file + ending), compressed)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../../tools/browser.ts'
+import { HEIGHT_COLORS } from '../../web/explorer/heights.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -205,9 +206,6 @@ export async function faults(page: Page): Promise<string[]> {
   )
 }
 
-/** The colours of the classes of height. */
-const COLORS = ['#fbf08a', '#b8e04a', '#55c57a', '#1fa08f', '#2d7ca8', '#4a55a8', '#5a1480']
-
 export interface Spot {
   x: number
   y: number
@@ -228,7 +226,7 @@ export async function dotsOf(page: Page, count: number): Promise<(Spot | null)[]
       const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
       context.drawImage(image, 0, 0)
       const { data } = context.getImageData(0, 0, image.width, image.height)
-      resolve(${JSON.stringify(COLORS.slice(0, count))}.map((color) => {
+      resolve(${JSON.stringify(HEIGHT_COLORS.slice(0, count))}.map((color) => {
         const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
         let [x, y, n] = [0, 0, 0]
         for (let i = 0; i < data.length; i += 4) {

@@ -89,22 +89,8 @@ test('A day has the name of its zone, with the year where that is another one, a
 
 test('Three years are three years, not 1096 days.', () => {
   const DAY = 86_400
-  assert.deepEqual(
-    [0, 59, 3600, 3660, 47 * 3600, 2 * DAY, 89 * DAY, 90 * DAY, 700 * DAY, 730 * DAY, 1096 * DAY].map(
-      duration,
-    ),
-    [
-      '0 min',
-      '1 min',
-      '1 h',
-      '1 h 1 min',
-      '47 h',
-      '2 days',
-      '89 days',
-      '3 months',
-      '23 months',
-      '2 years',
-      '3 years',
-    ],
-  )
+  const hours = [0, 59, 3600, 3660, 47 * 3600].map(duration)
+  assert.equal(hours.join(), '0 min,1 min,1 h,1 h 1 min,47 h')
+  const days = [2, 89, 90, 700, 730, 1096].map((count) => duration(count * DAY))
+  assert.equal(days.join(), '2 days,89 days,3 months,23 months,2 years,3 years')
 })

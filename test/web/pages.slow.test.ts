@@ -16,7 +16,7 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('where it asks for a key', (t) => testKeyed(t, browser, live))
 
-  await t.test('shows all buoys by less than 440 KB from this server, by a strict policy', async (t) => {
+  await t.test('shows all buoys by less than 400 KB from this server, by a strict policy', async (t) => {
     const { page, origin, errors, foreign } = await visit(t, browser, live, `#key=${live.key}`)
     await drawn(page, PHYSICAL)
     const client = new Client(live, null)
@@ -33,7 +33,7 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
     assert.ok(assets.length >= 5, 'assets were loaded')
     // The page's own requests do not include the worker's file.
-    assert.ok(total > 200_000 && total < 440_000, `the first view took ${total} bytes`)
+    assert.ok(total > 200_000 && total < 400_000, `the first view took ${total} bytes`)
     for (const [name] of assets) {
       const asset = await client.getAbsolute(name.slice(origin.length - 1))
       assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)

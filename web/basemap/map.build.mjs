@@ -10,7 +10,7 @@ export const ofMap = (name) => readFileSync(new URL(name, import.meta.url))
 export function mapFiles() {
   const tiles = unpack(ofMap('coast.msgpack'))
   // The tiles have one hash, so that the page needs one pattern for their names.
-  const coast = hashed('coast-*.bin', Buffer.concat(tiles.map(([, bytes]) => bytes)))
+  const coast = hashed('coast-*.pbf', Buffer.concat(tiles.map(([, bytes]) => bytes)))
   const basemap = ofMap('basemap.pbf')
   return {
     coast,
