@@ -68,6 +68,7 @@ test('A view written into the address is read back unchanged.', () => {
 
 test('The first view has an empty address, and any text in an address is a view.', () => {
   assert.equal(formatView(FIRST_VIEW), '')
+  assert.equal(formatView(parseView('map=-0.3/20/0')), 'map=-0.3/20/0', 'the whole world on a phone')
   assert.deepEqual(parseView(''), FIRST_VIEW)
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.webFragments()), (fragment) => {

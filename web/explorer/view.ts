@@ -127,7 +127,7 @@ export function parseRange(from: string, to: string): ViewState['range'] {
 /** `ZOOM/LAT/LNG`, as most maps write it. */
 function parseCamera(text: string): Camera | null {
   const [zoom = NaN, lat = NaN, lng = NaN] = text.split('/').map((part) => Number(part || NaN))
-  return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
+  return zoom >= -2 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 
 /** The fragment of a view, without its `#`. It leaves out what is as in the first view. */
