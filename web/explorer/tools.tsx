@@ -76,11 +76,8 @@ export function Beyond() {
     const all = buoys.peek() ?? []
     const [west, east] = arcOf(all.map(({ lng }) => lng))
     const lats = all.map(({ lat }) => Math.min(MAP_END, Math.max(-MAP_END, lat)))
-    const corners: [number, number][] = [
-      [west, Math.min(...lats)],
-      [east, Math.max(...lats)],
-    ]
-    map.peek()?.fitBounds([corners[0]!, corners[1]!], { padding: FRAME_PIXELS, duration: 0 })
+    const box: [number, number, number, number] = [west, Math.min(...lats), east, Math.max(...lats)]
+    map.peek()?.fitBounds(box, { padding: FRAME_PIXELS, duration: 0 })
   }
   const said = beyond.value.map(({ side, count }) => texts.map.more(count, texts.map.sides[side])).join(', ')
   return <Button id="beyond" class="small" text={said} title={texts.map.showAll} onClick={showAll} />

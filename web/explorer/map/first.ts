@@ -94,8 +94,8 @@ function cameraAt(x: number, y: number, zoom: number): Camera {
   return { lat: Math.max(-MAP_END, Math.min(MAP_END, lat)), lng: wrapped(x) * 360, zoom }
 }
 
-/** Turns east of Greenwich, from -0.5. */
-const wrapped = (turns: number): number => turns - Math.floor(turns + 0.5)
+/** Turns to the east, from -0.5. */
+export const wrapped = (turns: number): number => turns - Math.floor(turns + 0.5)
 
 /** Place of a position on a flat map, the shorter way around from its middle, in pixels of its area. */
 export function spotOf(
@@ -171,14 +171,15 @@ export function beyondOf(
   points: readonly { x: number; y: number }[],
   { width, height }: { width: number; height: number },
 ): { side: Side; count: number }[] {
-  const sideOf = ({ x, y }: { x: number; y: number }): Side | null => {
-    if (x < 0 || x > width) return x < 0 ? 'west' : 'east'
-    if (y < 0 || y > height) return y < 0 ? 'north' : 'south'
-    return null
+  const counts = { west: 0, east: 0, north: 0, south: 0 }
+  for (const { x, y } of points) {
+    if (x < 0) counts.west++
+    else if (x > width) counts.east++
+    else if (y < 0) counts.north++
+    else if (y > height) counts.south++
   }
-  const sides = points.map(sideOf)
-  return (['west', 'east', 'north', 'south'] as const)
-    .map((side) => ({ side, count: sides.filter((each) => each === side).length }))
+  return (Object.entries(counts) as [Side, number][])
+    .map(([side, count]) => ({ side, count }))
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count)
 }

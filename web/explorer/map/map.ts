@@ -199,10 +199,10 @@ function show(map: MapView, { layersBelow, font }: Basemap, painted: Theme): voi
   const isNarrow = signal(host.clientWidth < NARROW_PIXELS)
   // Dots are spread again after each move, also after the first one, which fits the buoys.
   const zoom = signal(map.getZoom())
-  const equator = signal(equatorOf(map, globe.peek()))
+  const equator = signal(equatorOf(map))
   const measure = (): void => {
     zoom.value = map.getZoom()
-    equator.value = equatorOf(map, globe.peek())
+    equator.value = equatorOf(map)
   }
   map.on('moveend', measure)
   // The buoys of a cluster lie together on purpose.
@@ -276,6 +276,9 @@ function show(map: MapView, { layersBelow, font }: Basemap, painted: Theme): voi
     reached = about.value
   })
   new ResizeObserver(() => {
+    const { clientWidth: width, clientHeight: height } = map.getCanvas()
+    // The first call has the size that is drawn.
+    if (host.clientWidth === width && host.clientHeight === height) return
     map.resize(OWN_MOVE).redraw()
     isNarrow.value = host.clientWidth < NARROW_PIXELS
     fit()
@@ -283,7 +286,7 @@ function show(map: MapView, { layersBelow, font }: Basemap, painted: Theme): voi
 }
 
 /** Pixels of the equator: of a globe, whose zoom depends on what is in front, to the pixel. */
-function equatorOf(map: MapView, isGlobe: boolean): number {
+function equatorOf(map: MapView): number {
   const world = TILE_PIXELS * 2 ** map.getZoom()
-  return isGlobe ? Math.round(world / Math.cos((map.getCenter().lat * Math.PI) / 180)) : world
+  return globe.peek() ? Math.round(world / Math.cos((map.getCenter().lat * Math.PI) / 180)) : world
 }

@@ -1,5 +1,6 @@
 /** Dots that would cover each other are moved apart, the less the nearer the map is. */
-import { TILE_PIXELS, ZOOMS } from './first.ts'
+import { MAP_END } from '../view.ts'
+import { onMap, TILE_PIXELS, wrapped, ZOOMS } from './first.ts'
 
 interface Placed {
   geometry: { type: 'Point'; coordinates: number[] }
@@ -20,8 +21,6 @@ const LESS_FROM_ZOOM = 8
 const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
 const RADIANS = Math.PI / 180
-/** A flat map ends at this latitude. */
-const MAP_END = 85.05
 
 /** Pixels of Mercator's map from its middle, and those that the dot was moved by. */
 interface Dot {
@@ -39,8 +38,8 @@ export function spread<Feature extends Placed>(features: readonly Feature[], equ
   const radian = equator / (2 * Math.PI)
   const dots = features.map(({ geometry: { coordinates } }): Dot => {
     const [lng = 0, lat = 0] = coordinates
-    const north = Math.asinh(Math.tan(Math.min(MAP_END, Math.max(-MAP_END, lat)) * RADIANS))
-    return { x: lng * RADIANS * radian, y: -north * radian, east: 0, south: 0 }
+    const { x, y } = onMap({ lat, lng })
+    return { x: x * equator, y: y * equator, east: 0, south: 0 }
   })
   const near = Math.log2(equator / GAP.farEquator) / GAP.doublings
   const gap = GAP.far + (GAP.near - GAP.far) * Math.min(1, Math.max(0, near))
@@ -55,7 +54,7 @@ export function spread<Feature extends Placed>(features: readonly Feature[], equ
     if ((east === 0 && south === 0) || Math.abs(feature.geometry.coordinates[1] ?? 0) > MAP_END)
       return feature
     const lat = Math.atan(Math.sinh(-(y + south) / radian)) / RADIANS
-    const coordinates = [shortest(x + east, equator) / radian / RADIANS, lat]
+    const coordinates = [wrapped((x + east) / equator) * 360, lat]
     return { ...feature, geometry: { ...feature.geometry, coordinates } }
   })
 }
@@ -75,10 +74,6 @@ export function leashes<Feature extends Placed>(buoys: readonly Feature[], dots:
   })
 }
 
-/** Pixels to the east, the shorter way around. */
-const shortest = (pixels: number, equator: number): number =>
-  pixels - equator * Math.floor(pixels / equator + 0.5)
-
 /** Pixels between two dots, pixels that one may be moved, and those of the equator. */
 interface Limits {
   readonly gap: number
@@ -93,7 +88,8 @@ function pushApart(dots: readonly Dot[], { gap, most, equator }: Limits): void {
       const other = fromNorth[k] as Dot
       const down = other.y + other.south - (one.y + one.south)
       if (down >= gap) break
-      const across = shortest(other.x + other.east - (one.x + one.east), equator)
+      const across = wrapped((other.x + other.east - one.x - one.east) / equator) * equator
+      if (Math.abs(across) >= gap) continue
       const apart = Math.hypot(across, down)
       if (apart >= gap) continue
       const push = (gap - apart) / 2

@@ -88,10 +88,15 @@ export async function showStill(
   })
   host.after(canvas)
   performance.mark('dots')
-  const observer = new ResizeObserver(() => (frame.value = frameOf(host)))
+  const observer = new ResizeObserver(() => {
+    const { width, height } = host.getBoundingClientRect()
+    // The first call has the size that is drawn.
+    if (width !== frame.peek().width || height !== frame.peek().height) frame.value = frameOf(host)
+  })
   observer.observe(host)
-  if (!isOperators)
-    void loadCoast(host, cameraNow(frame.peek()), frame.peek()).then((tiles) => (near.value = tiles))
+  const camera = cameraNow(frame.peek())
+  if (!isOperators && camera.zoom >= COAST_ZOOM)
+    void loadCoast(host, camera, frame.peek()).then((tiles) => (near.value = tiles))
   return {
     remove: () => {
       end()
@@ -107,7 +112,6 @@ async function loadCoast(
   camera: Camera,
   { width, height }: Frame,
 ): Promise<readonly Tile[]> {
-  if (camera.zoom < COAST_ZOOM) return []
   const count = 2 ** COAST_ZOOM
   const middle = onMap(camera)
   const pixels = TILE_PIXELS * 2 ** (camera.zoom - COAST_ZOOM)
@@ -246,35 +250,30 @@ function drawDots(context: CanvasRenderingContext2D, camera: Camera, frame: Fram
     isClustered ? clustersOf(others, zoom) : placed(others),
   ].flatMap((each) => each.toSorted((a, b) => rank(a.properties) - rank(b.properties)))
 
-  const disc = (at: Position, radius: number, fill: string | null, stroke: string, wide: number): void => {
-    const { x, y } = spotOf(at, camera, frame)
-    context.beginPath()
-    context.arc(x, y, radius, 0, 2 * Math.PI)
-    context.lineWidth = 2 * wide
-    context.strokeStyle = stroke
-    // The line lies outside of the disc, which is drawn above its inner half.
-    if (wide > 0) context.stroke()
-    context.fillStyle = fill ?? 'transparent'
-    context.fill()
-  }
+  const radii = (name: 'low' | 'high') => RADII.map((stop) => [stop.zoom, stop[name]] as const)
+  const [low, high] = [atZoom(radii('low'), zoom), atZoom(radii('high'), zoom)]
   const spots: Spot[] = []
   const dot = (at: Position, drawn: Drawn): void => {
     const { x, y } = spotOf(at, camera, frame)
     const { class: own = 0, old, point_count: count, virtual } = drawn
-    const [low, high] = (['low', 'high'] as const).map((name) =>
-      atZoom(
-        RADII.map((stop) => [stop.zoom, stop[name]]),
-        zoom,
-      ),
-    ) as [number, number]
     const radius =
       count === undefined ? low + ((high - low) * own) / (HEIGHT_COLORS.length - 1) : high + CLUSTER_PIXELS
+    const disc = (fill: string, stroke: string, wide: number): void => {
+      context.beginPath()
+      context.arc(x, y, radius, 0, 2 * Math.PI)
+      context.lineWidth = 2 * wide
+      context.strokeStyle = stroke
+      // The line lies outside of the disc, which is drawn above its inner half.
+      context.stroke()
+      context.fillStyle = fill
+      context.fill()
+    }
     const color = HEIGHT_COLORS[own]!
     if (virtual) {
-      if (shown === 'dark') disc(at, radius, null, colors.outline, 4)
-      disc(at, radius, colors.sea, old ? colors.old : color, 3)
-    } else if (old) disc(at, radius, colors.sea, colors.old, 2)
-    else disc(at, radius, color, colors.outline, shown === 'dark' ? 1.6 : 1.3)
+      if (shown === 'dark') disc('transparent', colors.outline, 4)
+      disc(colors.sea, old ? colors.old : color, 3)
+    } else if (old) disc(colors.sea, colors.old, 2)
+    else disc(color, colors.outline, shown === 'dark' ? 1.6 : 1.3)
     if (count === undefined) {
       spots.push({ x, y, slug: drawn.slug })
       return

@@ -13,6 +13,12 @@ export function keepLabelsWhole(map: MapView, covers: () => readonly Box[]): voi
   const rooms = Object.getPrototypeOf(index) as typeof index
   // oxlint-disable-next-line typescript/unbound-method -- it is applied to the index that it is called on
   const { placeCollisionBox } = rooms
+  // Measured once for all labels of a frame.
+  let measured: readonly Box[] | null = null
+  const measure = (): readonly Box[] => {
+    queueMicrotask(() => (measured = null))
+    return covers()
+  }
   rooms.placeCollisionBox = function place(...given) {
     const placed = placeCollisionBox.apply(this, given)
     // Symbols that overlap everything draw nothing: they keep labels off the dots.
@@ -28,7 +34,7 @@ export function keepLabelsWhole(map: MapView, covers: () => readonly Box[]): voi
       label.top >= whole.top &&
       label.right <= whole.right &&
       label.bottom <= whole.bottom &&
-      covers().every((cover) => !areOver(label, cover))
+      (measured ??= measure()).every((cover) => !areOver(label, cover))
     return isWhole ? placed : { ...placed, placeable: false }
   }
 }
