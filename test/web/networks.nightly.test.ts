@@ -317,7 +317,8 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     },
   )
 
-  const old = await serve(t, { buoys: BAY, heights: ofClass, age: 40 * DAY })
+  const risen = (buoy: number): string[] => [...Array<string>(7).fill('0.1'), ...ofClass(buoy)]
+  const old = await serve(t, { buoys: BAY, heights: risen, age: 40 * DAY })
   await t.test('whose data are 40 days old say so in place of what is not so', async (t) => {
     const { page } = await visit(t, browser, old, '', {}, NO_MAP)
     await page.locator('#content .buoys a').first().waitFor()
@@ -328,6 +329,9 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     assert.doesNotMatch(text, /last 24 hours|Live/)
     const chip = `getComputedStyle(document.querySelector('.buoys .chip')).backgroundColor`
     assert.equal(await page.evaluate(chip), 'rgba(0, 0, 0, 0)', 'hollow')
+    await page.evaluate(`location.hash = 'buoy=inner'`)
+    await page.locator('.age').getByText('higher by').waitFor()
+    assert.doesNotMatch(await page.locator('.hero').innerText(), /rising/)
   })
 
   await t.test('that satellites alone measure show it', async (t) => {

@@ -1,7 +1,7 @@
 /** The newest reading of a buoy. */
 import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { changeOf, has, type Part, pressureTrend } from '../charts/parts.ts'
-import { compassPoint, dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { compassPoint, dayTimeAndZone, directionText, isOld, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import { decimalText, namesOf, type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
 import { Ago, Arrow, Chip, Fact, Percent, turnOf, usualText } from '../pieces.tsx'
@@ -17,9 +17,9 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
   if (reading === null) return <p class="trouble box">{withoutReading(available)}</p>
   const { significient_height: height, time, direction: from, peak_period: peak, period } = reading
   const scales = scalesOf.value(buoy)
-  const [before, newest] = (recent && changeOf(recent)) ?? [null, null]
-  const turn = before === null ? null : turnOf(before, newest)
-  const change = before === null ? null : Math.abs(newest - before)
+  const change = recent && changeOf(recent)
+  const turn = change && turnOf(...change)
+  const isNow = !isOld(Date.parse(time), nowOf.value)
   return (
     <div class="latest">
       <p class="hero row wraps">
@@ -35,7 +35,7 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
         ) : null}
         {has(peak) ? <span>{texts.buoy.peak(scaledText(scales('period'), peak))}</span> : null}
         {!has(peak) && has(period) ? <span>{scaledText(scales('period'), period)}</span> : null}
-        {turn === null ? null : <span>{texts.buoy[turn]}</span>}
+        {turn && isNow ? <span>{texts.buoy[turn]}</span> : null}
         <Percent usual={usual} />
         <Ago time={time} />
       </p>
@@ -44,9 +44,7 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
         {[
           texts.buoy.significantHeight,
           dayTimeAndZone(new Date(time), zone, nowOf.value),
-          turn === null || turn === 'steady' || change === null
-            ? null
-            : texts.buoy.changed[turn](differenceText(scales, change)),
+          turn && turn !== 'steady' && texts.buoy.changed[turn](differenceText(scales, change)),
         ]
           .filter(Boolean)
           .join(' · ')}
@@ -58,9 +56,9 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
 }
 
 /** A difference of two heights has the decimals of heights, not those that its bits have. */
-function differenceText(scales: Scales, metres: number): string {
+function differenceText(scales: Scales, [before, newest]: readonly [number, number]): string {
   const { from, digits, unit } = scales('height')
-  return `${decimalText(from(metres), digits)} ${unit}`
+  return `${decimalText(from(Math.abs(newest - before)), digits)} ${unit}`
 }
 
 /** A reading has a height of the waves; a station without one may measure the wind or the water. */
