@@ -42,6 +42,9 @@ const TEXT_SHOWN = 40
 const LOSSES_NAMED = 20
 const TEXT_OF_LOSS = 300
 
+/** Of a build without a reading. */
+const REASONS_NAMED = 3
+
 /** Shortest time between two lines of progress. */
 const PROGRESS_INTERVAL_MS = 2000
 
@@ -228,6 +231,16 @@ export class BuildReport implements Report {
       first: all.slice(0, LOSSES_NAMED).map((text) => quoted(text, TEXT_OF_LOSS)),
     }
     for (const text of lossLines(this.#losses)) this.line(text, 'warning')
+  }
+
+  /** What left most of the input out, in words: "; REASON; REASON". */
+  reasons(): string {
+    return [...this.#sources.values()]
+      .flatMap(({ bad, skipped, doubts }) => [bad, skipped, doubts].flatMap((all) => all.list()))
+      .toSorted((a, b) => b.times - a.times)
+      .slice(0, REASONS_NAMED)
+      .map((doubt) => `; ${remarkText(remarkOf(doubt), 1)}`)
+      .join('')
   }
 
   /** A month was written. `most`: months to write in this build. */

@@ -12,6 +12,7 @@ import {
   type Remark,
   type ReportDocument,
 } from '../../src/builder/report-document.ts'
+import type { Source } from '../../src/sources/source.ts'
 import { temporaryFolder } from '../live.ts'
 import { NETWORKS, SMALL_WORLD, fakeSource, folderOf, northBuoy, silentReport } from './fake_source.ts'
 import { fieldsOf } from '../fields.ts'
@@ -237,6 +238,16 @@ test('A file without a good line is left out and named, and too many of them ref
   assert.equal(half.end(), false)
   report.warn('')
   assert.match(lines.at(-1)!, /half\.txt: bad lines: 2 of 10, at most 10 % may be bad \(--max-bad\)/)
+})
+
+test('A build without a reading says what kept the rows out', async (t) => {
+  const source: Source = {
+    read: (_, { report }) => Promise.resolve(report.withoutPosition(['N1', 'N2'])),
+  }
+  await assert.rejects(
+    buildSnapshot({ sources: [source], out: folderOf(t), asOf: null, now: 0, report: silentReport() }),
+    /give --as-of; stations are left out for lack of a position \(2 times\): "N1" → list them/,
+  )
 })
 
 test('Rows before 1975 or later than the data, and times that come twice with other values, are counted', async (t) => {
