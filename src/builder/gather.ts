@@ -25,7 +25,7 @@ export async function gather(options: BuildOptions, base: Base, spools: Spools):
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
   const stale = await readSources(options, input, wantedAsOf, base.states)
   await carryOverStale(stale, input, base, options)
-  return { input, asOf: settledAsOf(input, base, wantedAsOf, report), wantedAsOf, stale }
+  return { input, asOf: settledAsOf(input, base, wantedAsOf, options), wantedAsOf, stale }
 }
 
 /** @throws BuildError when there is neither a reading nor a requested time */
@@ -33,14 +33,14 @@ function settledAsOf(
   input: Collector,
   { previous }: Base,
   wantedAsOf: number | null,
-  report: BuildOptions['report'],
+  { report }: BuildOptions,
 ): number {
   if (wantedAsOf !== null) return wantedAsOf
   const newest = [...input.newestReadings().values()].reduce((latest, time) => Math.max(latest, time), -1)
   const asOf = Math.max(newest, previous?.manifest.asOf ?? -1)
   if (asOf < 0)
     throw new BuildError(
-      `no source has a wave height up to now, so there is no time to build for: give --as-of${report.reasons()}`,
+      `no source has a wave height up to now${report.reasons()}; without one there is no time to build for: give --as-of`,
     )
   return asOf
 }

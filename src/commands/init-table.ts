@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { isZone } from '../sea/zones.ts'
 import { openKind, unknownWord } from '../sources/kinds.ts'
+import DOUBTS from '../sources/doubts.json' with { type: 'json' }
 import { readHeaderCell } from '../sources/reading/header.ts'
 import { isObject, parseDocument, readText } from '../sources/reading/source-files.ts'
 import { timeUnit } from '../sources/reading/times.ts'
@@ -27,23 +28,6 @@ import { clock, print } from './surroundings.ts'
 
 /** Facts that tables may lack and the operator knows; empty where the operator has not given one. */
 export interface Told {
-  readonly station: string
-  readonly lat: string
-  readonly lng: string
-  readonly 'time-zone': string
-  readonly 'time-format': string
-  readonly 'good-flags': string
-  readonly encoding: string
-  readonly delimiter: string
-  readonly 'no-header': boolean
-  readonly network: string
-  /** Columns as `WHAT=HEADER`, and units as `MEASURE=UNIT`. */
-  readonly column: readonly string[]
-  readonly unit: readonly string[]
-}
-
-/** Takes the answers to questions. */
-interface Answers extends Told {
   station: string
   lat: string
   lng: string
@@ -51,14 +35,17 @@ interface Answers extends Told {
   'time-format': string
   'good-flags': string
   encoding: string
-  column: string[]
+  readonly delimiter: string
+  readonly 'no-header': boolean
+  readonly network: string
+  /** Columns as `WHAT=HEADER`, and units as `MEASURE=UNIT`. */
+  column: readonly string[]
+  unit: readonly string[]
 }
 
-type QuestionName = 'station' | 'lat' | 'lng' | 'time-zone' | 'time-format' | 'good-flags' | 'encoding'
-
 /** The questions, and the answers that are understood. */
-const QUESTIONS: { readonly [name in QuestionName]: readonly [what: string, fits: RegExp] } = {
-  station: ['the name of the station', /^[^"\p{Cc}]{1,64}$/u],
+const QUESTIONS = {
+  station: ['the name of its one station, or their column by --column station=NAME', /^[^"\p{Cc}]{1,64}$/u],
   lat: ['its latitude in degrees, south is negative', /^[+-]?\d{1,2}(\.\d+)?$/],
   lng: ['its longitude in degrees, west is negative', /^[+-]?\d{1,3}(\.\d+)?$/],
   'time-zone': [
@@ -68,7 +55,8 @@ const QUESTIONS: { readonly [name in QuestionName]: readonly [what: string, fits
   'time-format': ['the format of its times, such as DD/MM/YYYY HH:mm', /YY/],
   'good-flags': ['the flags that are good, such as 0,1', /^.+$/],
   encoding: ['the encoding of its text, such as windows-1252', /^[\w.:-]{1,40}$/],
-}
+} satisfies { [name: string]: [what: string, fits: RegExp] }
+type QuestionName = keyof typeof QUESTIONS
 
 /** The option that answers what a table asks. */
 const OPTION_OF: { readonly [about in Question['about']]?: QuestionName } = {
@@ -123,11 +111,15 @@ export async function proposeTables(given: readonly string[], told: Told): Promi
     throw new BuildError(
       '--encoding: expected a name of the Encoding Standard, such as windows-1252, iso-8859-7 or shift_jis',
     )
-  const answers: Answers = { ...told, column: [...told.column] }
+  const answers = { ...told }
   const isListed = existsSync(join(folder, STATION_LIST))
   if (isListed) print(`${join(folder, STATION_LIST)} lists the stations and their positions`)
   const understood = await understandAll(paths, answers)
   const isJson = understood[0].isJson
+  if (!understood.some(({ spec }) => 'significantHeight' in spec.values!))
+    throw new BuildError(
+      `${paths[0]}: no column is known to be the wave height; name it: --column significantHeight=NAME`,
+    )
   if (understood.some((one) => one.isJson !== isJson))
     throw new BuildError('some files are JSON and others are not: give them one after the other')
   const stations = new Map<string, NonNullable<TableOptions['stations']>[number]>()
@@ -168,7 +160,7 @@ export async function proposeTables(given: readonly string[], told: Told): Promi
  * The files in the order of the paths. Days and months of one file decide those of others with the same
  * columns.
  */
-async function understandAll(paths: readonly string[], answers: Answers): Promise<Understood[]> {
+async function understandAll(paths: readonly string[], answers: Told): Promise<Understood[]> {
   const understood = new Map<string, Understood>()
   const unclear: { file: TableFile; columns: string }[] = []
   const formats = new Map<string, string>()
@@ -204,7 +196,7 @@ function groupsOf(files: readonly Understood[]): Understood[][] {
  */
 async function namesOf(
   files: readonly Understood[],
-  answers: Answers,
+  answers: Told,
 ): Promise<{ files: string; station: string | null }> {
   const names = files.map(({ path }) => basename(path).replace(/\.gz$/i, ''))
   const isNumber = (name: string): boolean => /^\d+\.[^.]*$/.test(name)
@@ -241,7 +233,7 @@ const faultTaker = (take: (fault: string) => void): FileReport => ({
 const MOST_QUESTIONS = 40
 
 /** Looks at a table until everything is known. `format` is that of a table with the same columns. */
-async function understand(file: TableFile, answers: Answers, format = ''): Promise<Understood> {
+async function understand(file: TableFile, answers: Told, format = ''): Promise<Understood> {
   const passed = new Set<string>()
   for (let turn = 0; ; turn++) {
     const { found, layout, doubts, questions } = lookAt(file, answers, format)
@@ -252,11 +244,7 @@ async function understand(file: TableFile, answers: Answers, format = ''): Promi
     }
     if (typeof layout === 'string')
       throw new BuildError(`${file.path}: ${layout}${headerHint(found, layout)}`)
-    if (layout.measured.length === 0)
-      throw new BuildError(
-        `${file.path}: no column is known; it has ${found.table.labels.join(', ')}. Name them: --column significantHeight=NAME`,
-      )
-    const spec = specOf(found, layout, answers, file.isJson ? keysOf(file, found) : null)
+    const spec = specOf(found, layout, answers, file.isJson)
     const final = finalOf(file, spec)
     expectUsed(file, final, answers)
     print(`${file.path}:`)
@@ -277,13 +265,14 @@ function finalOf(file: TableFile, spec: TableSpec): { found: FoundTable; layout:
 }
 
 /** A first line of values shows that the file has no header. */
-const headerHint = ({ table }: FoundTable, problem: string): string =>
-  problem.startsWith('no line names the columns') ||
-  (problem.startsWith('no column is the time') && table.labels.some((label) => /^\d/.test(label)))
-    ? '. If the first line is none of names, give --no-header and the numbers of columns: --column time=1 --column significantHeight=2'
-    : ''
+function headerHint({ table }: FoundTable, problem: string): string {
+  const isRow = problem.startsWith('no column is the time') && table.labels.some((label) => /^\d/.test(label))
+  if (isRow || problem.startsWith('no line names the columns'))
+    return '. If the first line is none of names, give --no-header and the numbers of columns: --column time=1 --column significantHeight=2'
+  return problem.includes('in "time"') ? ': --column time=NAME' : ''
+}
 
-function lookAt(file: TableFile, answers: Answers, format = ''): Look {
+function lookAt(file: TableFile, answers: Told, format = ''): Look {
   let fault = ''
   const told = { ...answers, 'time-format': answers['time-format'] || format }
   const known = specTold(told, file.isJson)
@@ -297,7 +286,7 @@ function lookAt(file: TableFile, answers: Answers, format = ''): Look {
       new Map(),
       (kind, example) => {
         if (kind === 'unexplainedFlags') return
-        doubts.push(...(kind === 'columns' ? example.split('; ') : [`${WORDS[kind] ?? kind}: ${example}`]))
+        doubts.push(...(kind === 'columns' ? example.split('; ') : [`${DOUBTS[kind].what}: ${example}`]))
       },
       (question) => void questions.push(question),
     )
@@ -333,40 +322,34 @@ function tablesOf(
   if (!isJson) return findTable(bytes, path, map, file)
   const document = parseDocument(bytes, file)
   // Without values the keys of the rows are the names of columns.
-  const form = isFirst ? { ...map, rows: rowsIn(document), values: undefined } : map
+  const form = isFirst ? { ...map, ...rowsIn(document), values: undefined } : map
   const open = (): FoundTable['table'][] => openJson(document, form as typeof map, file)
   const look = isFirst ? (): FoundTable['table'] | null => open()[0] ?? null : null
-  const found = isFirst ? { ...map, rows: form.rows } : map
+  const found = isFirst ? { ...form, values: map.values } : map
   return open().map((table) => ({ table, map: found as typeof map, path, info: new Map(), look }))
 }
 
-/** The place of the longest list of objects in a document. */
-function rowsIn(document: unknown): string {
-  let best = { place: '', length: 0 }
-  const walk = (value: unknown, place: string, depth: number): void => {
+/** The place of the longest list of objects in a document, or of lists below one of names. */
+function rowsIn(document: unknown): Pick<TableSpec, 'rows' | 'header'> {
+  let best: Pick<TableSpec, 'rows' | 'header'> = { rows: '' }
+  let most = 0
+  const walk = (value: unknown, rows: string, depth: number): void => {
     if (depth === 0) return
     if (Array.isArray(value)) {
-      const { length } = value.filter(isObject)
-      if (length > best.length) best = { place, length }
+      const isHeaded = Array.isArray(value[0]) && value[0].every((name) => typeof name === 'string')
+      const { length } = isHeaded ? value : value.filter(isObject)
+      if (length > most) best = { rows, ...(isHeaded && { header: `${rows}/0` }) }
+      most = Math.max(most, length)
       return
     }
     if (!isObject(value)) return
-    for (const [key, below] of Object.entries(value)) walk(below, `${place}/${escaped(key)}`, depth - 1)
+    for (const [key, below] of Object.entries(value)) walk(below, `${rows}/${escaped(key)}`, depth - 1)
   }
   walk(document, '', 8)
-  return best.place
+  return best
 }
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
-
-const WORDS: { readonly [kind: string]: string } = {
-  metres: 'taken for metres, as it has no unit',
-  usualUnit: 'taken in the usual unit, as it has none',
-  noUnit: 'left out, as it has no unit',
-  unknownColumn: 'left out, as its unit is not known',
-  meanPeriod: 'the mean period stands for the period, as there is no other',
-  second: 'not read',
-}
 
 function timeOf(answers: Told): NonNullable<TableSpec['time']> | null {
   const zone = answers['time-zone']
@@ -401,7 +384,7 @@ function columnsTold({ column }: Pick<Told, 'column'>, wanted: string): At[] {
 }
 
 /** The map as far as options say it. */
-function specTold(answers: Answers, isJson: boolean): TableSpec {
+function specTold(answers: Told, isJson: boolean): TableSpec {
   const time = timeOf(answers)
   const values: NonNullable<TableSpec['values']> = {}
   const units = new Map(pairsOf('unit', answers.unit, MEASURE_NAMES))
@@ -437,7 +420,7 @@ function formTold({
 }
 
 /** Units that `--unit` gives to columns that are found by their names. */
-function unitsOf(answers: Answers, { table, map }: FoundTable): Pick<TableSpec, 'values'> {
+function unitsOf(answers: Told, { table, map }: FoundTable): Pick<TableSpec, 'values'> {
   const values = { ...map.values }
   for (const [word, unit] of pairsOf('unit', answers.unit, MEASURE_NAMES)) {
     const name = word as MeasureName
@@ -452,33 +435,17 @@ function unitsOf(answers: Answers, { table, map }: FoundTable): Pick<TableSpec, 
   return Object.keys(values).length === 0 ? {} : { values }
 }
 
-/** The keys of the rows of a document, in the order of its columns. */
-function keysOf({ bytes }: TableFile, { map }: FoundTable): string[] {
-  const [, ...steps] = (map.rows ?? '')
-    .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  let value: unknown = parseDocument(bytes, UNCOUNTED)
-  for (const step of steps) value = isObject(value) ? value[step] : undefined
-  return Array.isArray(value) ? Object.keys(value.find(isObject) ?? {}) : []
-}
-
 /** The map of a table with all that was recognised, so that a file with other names is refused. */
-function specOf(
-  { table, map }: FoundTable,
-  layout: Layout,
-  answers: Answers,
-  keys: readonly string[] | null,
-): TableSpec {
-  const isJson = keys !== null
-  const { labels, units } = table
+function specOf({ table, map }: FoundTable, layout: Layout, answers: Told, isJson: boolean): TableSpec {
+  const { labels, units, written } = table
   const placeOf = (field: number): At => {
-    if (isJson) return `/${escaped(keys[field])}`
+    const name = written[field]
+    if (isJson) return name.startsWith('/') ? name : `/${map.header === undefined ? '' : '@'}${escaped(name)}`
     return answers['no-header'] || labels.indexOf(labels[field]) !== field ? field + 1 : labels[field]
   }
   const values: NonNullable<TableSpec['values']> = {}
   for (const { field, column } of layout.measured) {
-    const written = isJson ? units[field] : ''
-    const usual = units[field] === '' || isJson ? written || MEASURES[column.name].unit : undefined
+    const usual = units[field] === '' || isJson ? units[field] || MEASURES[column.name].unit : undefined
     const unit = map.values?.[column.name]?.unit ?? usual
     values[column.name] = { at: placeOf(field), ...(unit !== undefined && { unit }) }
   }
@@ -493,7 +460,7 @@ function specOf(
     typeof field === 'number' && field >= 0 && isTold(role) ? [[role, placeOf(field)] as const] : [],
   )
   return {
-    ...(isJson && { rows: map.rows ?? '' }),
+    ...(isJson && { rows: map.rows ?? '', ...(map.header !== undefined && { header: map.header }) }),
     ...Object.fromEntries(places),
     time: {
       at: more.length === 0 ? first : [first, ...more],
@@ -524,16 +491,15 @@ function expectUsed(
     nothing('encoding', 'the text is the same in UTF-8')
 }
 
-const isOpen = ({ about, column }: Question, answers: Answers, passed: ReadonlySet<string>): boolean => {
+const isOpen = ({ about, column }: Question, answers: Told, passed: ReadonlySet<string>): boolean => {
   const option = OPTION_OF[about]
-  if (option !== undefined) return answers[option] === ''
-  return (about === 'time' || about === 'measure') && !passed.has(column)
+  return option === undefined ? !passed.has(column) : answers[option] === ''
 }
 
 /** Asks at a terminal; elsewhere it says what to add. @throws BuildError for a necessary answer */
 async function askAbout(
-  { about, column, why, can }: Question,
-  answers: Answers,
+  { about, column, why, can: meanings }: Question,
+  answers: Told,
   path: string,
   passed: Set<string>,
 ): Promise<void> {
@@ -546,24 +512,27 @@ async function askAbout(
   if (about === 'time') {
     if (!process.stdin.isTTY) return
     print(`${path}: ${why}`)
-    answers.column.push(`time=${await atTerminal(`${path}: which column is the time?`, '', /^.+$/)}`)
+    const time = await atTerminal(`${path}: which column is the time?`, '', /./)
+    answers.column = [...answers.column, `time=${time}`]
     return
   }
-  const words = can.length === 0 ? [...MEASURE_NAMES] : can
   print(`${path}: ${why}`)
+  const isUnit = about === 'unit'
+  // A mean period is given as the period; currents are not read.
+  const can = meanings
+    .map((word) => (word === 'meanPeriod' ? 'period' : word))
+    .filter((word) => (COLUMN_WORDS as readonly string[]).includes(word))
   if (!process.stdin.isTTY) {
-    print(
-      `  ${column} is not read; to say what it is: ${words.map((word) => `--column ${word}='${column}'`).join(' or ')}`,
-    )
+    const options = can.map((word) => (isUnit ? `--unit ${word}=UNIT` : `--column ${word}='${column}'`))
+    print(`  ${column} is not read; to say what it is: ${options.join(' or ')}`)
     return
   }
-  const fits = new RegExp(`^(?:${words.join('|')}|nothing)$`)
-  const meant = await atTerminal(
-    `${path}: what is ${column} (${words.join(', ')} or nothing)?`,
-    'nothing',
-    fits,
-  )
-  if (meant !== 'nothing') answers.column.push(`${meant}=${column}`)
+  const words = isUnit ? 'a unit such as m/s' : can.join(', ')
+  const fits = isUnit ? /./ : new RegExp(`^(?:${can.join('|')}|nothing)$`)
+  const meant = await atTerminal(`${path}: what is ${column} (${words} or nothing)?`, 'nothing', fits)
+  if (meant === 'nothing') return
+  if (isUnit) answers.unit = [...answers.unit, `${can[0]}=${meant}`]
+  else answers.column = [...answers.column, `${meant}=${column}`]
 }
 
 async function atTerminal(question: string, usual: string, fits: RegExp): Promise<string> {
@@ -582,7 +551,7 @@ async function atTerminal(question: string, usual: string, fits: RegExp): Promis
 /** A fact from an option, or from an answer at the terminal. @throws BuildError without either */
 async function ask(
   name: QuestionName,
-  answers: Answers,
+  answers: Told,
   path: string,
   usual = '',
   problem = '',
@@ -622,12 +591,11 @@ async function expectReadable({ folder, kind, options }: Proposal, paths: readon
     throw new BuildError(
       `no position is known of ${placeless.slice(0, 5).join(', ')}: list it in ${join(folder, STATION_LIST)} (identifier,name,lat,lng), or give --lat and --lng`,
     )
-  if (stations.length > 0 && stations.every(({ first }) => first > now + CLOCK_TOLERANCE_S)) {
-    const [{ first }] = stations
+  const first = Math.min(...stations.map((station) => station.first))
+  if (first > now + CLOCK_TOLERANCE_S && first < Infinity)
     throw new BuildError(
       `all times are in the future (the first is ${new Date(first * 1000).toISOString()}): give their format, --time-format`,
     )
-  }
   for (const station of stations.slice(0, STATIONS_SHOWN)) print(stationInWords(station))
   if (stations.length > STATIONS_SHOWN)
     print(`and ${counted(stations.length - STATIONS_SHOWN, 'more station')}`)

@@ -246,7 +246,7 @@ test('A build without a reading says what kept the rows out', async (t) => {
   }
   await assert.rejects(
     buildSnapshot({ sources: [source], out: folderOf(t), asOf: null, now: 0, report: silentReport() }),
-    /give --as-of; stations are left out for lack of a position \(2 times\): "N1" → list them/,
+    /up to now; stations are left out for lack of a position \(2 times\): "N1" → list them/,
   )
 })
 

@@ -11,21 +11,6 @@ import { blocksOf, exampleOf, KINDS, textOf } from '../sources/examples.ts'
 import { recordSource, rowTable } from '../sources/recorder.ts'
 import { BARE, startProgram } from '../started_program.ts'
 
-/** Runs `init --table` on a file in a folder of its own, and reads what the written configuration reads. */
-async function initialise(t: TestContext, file: string, text: string, options: readonly string[]) {
-  const folder = temporaryFolder(t)
-  writeFileSync(join(folder, file), text)
-  const config = join(folder, 'c.json')
-  const places = ['--config', config, '--data', join(folder, 'data')]
-  const run = await runCli(['init', '--table', join(folder, file), ...options, ...places])
-  const read = async (): Promise<string[]> => {
-    const [{ kind, folder: place }] = readConfiguration(config, {}).sources
-    const { options: map } = (JSON.parse(textAt(config)) as { sources: [{ options: object }] }).sources[0]
-    return rowTable((await recordSource(openKind(kind, place, { ...map }))).rows)
-  }
-  return { ...run, read, isBuilt: existsSync(join(folder, 'data', 'snapshots', 'manifest.msgpack')) }
-}
-
 const textAt = (path: string): string => readFileSync(path, 'utf8')
 
 /** The words of a command line. */
@@ -129,13 +114,8 @@ async function initialiseIn(
 
 test("The next month's file is read without a word, and a table of another name is a grave doubt.", async (t) => {
   const files = { 'bank_03.csv': `${HEADER}2024-03-01 10:00,1.2,8\n` }
-  const { cwd, code, said, config, place } = await initialiseIn(t, files, [
-    '--table',
-    'bank_03.csv',
-    '--station',
-    'Bank',
-    ...WHERE,
-  ])
+  const args = ['--table', 'bank_03.csv', '--station', 'Bank', ...WHERE]
+  const { cwd, code, said, config, place } = await initialiseIn(t, files, args)
   assert.equal(code, 0, said)
   assert.equal(config().sources[0].options.tables![0].files, 'bank_{digits}.csv')
   writeFileSync(join(cwd, 'bank_04.csv'), `${HEADER}2024-04-01 10:00,2.2,8\n`)
@@ -157,13 +137,8 @@ test('Files of equal columns are one table, and the days of one decide the forma
     'b_03.csv': rows('13/03/2024'),
     'other.csv': `${HEADER}2024-03-01 10:00,1.2,8\n`,
   }
-  const { code, said, config, read } = await initialiseIn(t, files, [
-    '--table',
-    'b_04.csv',
-    'b_03.csv',
-    '--time-zone',
-    'UTC',
-  ])
+  const args = '--table b_04.csv b_03.csv --time-zone UTC'
+  const { code, said, config, read } = await initialiseIn(t, files, args.split(' '))
   assert.equal(code, 0, said)
   assert.deepEqual(
     config().sources[0].options.tables!.map(({ files: names, station }) => [names, station]),
@@ -201,10 +176,10 @@ test('What init cannot guess is said by options, which are in the configuration 
       { header: false, delimiter: ';' },
     ],
     [
-      'Time (UTC),Hs\n2024-03-01 10:00,150\n',
-      ['--unit', 'significantHeight=cm'],
+      'Time (UTC),Hs,Gust\n2024-03-01 10:00,150,9\n',
+      ['--unit', 'significantHeight=cm', '--unit', 'gustSpeed=m/s'],
       '1.5',
-      { values: { significantHeight: { at: 'Hs', unit: 'cm' } } },
+      { values: { significantHeight: { at: 'Hs', unit: 'cm' }, gustSpeed: { at: 'Gust', unit: 'm/s' } } },
     ],
     [
       'Moment (UTC),Sea,Hs (m)\n2024-03-01 10:00,1.5,9\n',
@@ -214,12 +189,8 @@ test('What init cannot guess is said by options, which are in the configuration 
     ],
   ]
   for (const [text, args, height, inMap] of cases) {
-    const { code, said, config, read } = await initialiseIn(t, { 'b.csv': text }, [
-      '--table',
-      'b.csv',
-      ...args,
-      ...WHERE,
-    ])
+    const given = ['--table', 'b.csv', ...args, ...WHERE]
+    const { code, said, config, read } = await initialiseIn(t, { 'b.csv': text }, given)
     assert.equal(code, 0, said)
     const [table] = config().sources[0].options.tables!
     assert.deepEqual(
@@ -231,14 +202,15 @@ test('What init cannot guess is said by options, which are in the configuration 
 })
 
 test('Rows of JSON become a map of places, with every unit written down.', async (t) => {
-  const rows = [10, 11].map((hour) => ({ moment: `2024-03-01T${hour}:00Z`, 'Hs (m)': 1.5, lat: 44, lon: -9 }))
+  const rows = [10, 11].map((hour) => ({
+    moment: `2024-03-01T${hour}:00Z`,
+    wave: { 'a/b': 1.5 },
+    lat: 44,
+    lon: -9,
+  }))
   const files = { 'buoy.json': JSON.stringify({ answer: { 'a/b': rows }, more: [] }) }
-  const { code, said, config, read } = await initialiseIn(t, files, [
-    '--table',
-    'buoy.json',
-    '--column',
-    'time=moment',
-  ])
+  const args = '--table buoy.json --column time=moment --column significantHeight=/wave/a~1b'
+  const { code, said, config, read } = await initialiseIn(t, files, args.split(' '))
   assert.equal(code, 0, said)
   assert.equal(config().sources[0].kind, 'json')
   assert.equal(config().sources[0].options.tables![0].rows, '/answer/a~1b')
@@ -246,6 +218,19 @@ test('Rows of JSON become a map of places, with every unit written down.', async
     (await read()).map((row) => row.split(' ').slice(0, 3).join(' ')),
     ['buoy/0 2024-03-01T10:00:00Z 1.5', 'buoy/0 2024-03-01T11:00:00Z 1.5'],
   )
+})
+
+test('Lists below a list of names in JSON become a map by these names.', async (t) => {
+  const all = [
+    ['Time', 'H1/3', 'Hm0 (m)', 'lat', 'lon'],
+    ['2024-03-01T10:00Z', '1.1', '1.5', 44, -9],
+  ]
+  const files = { 'buoy.json': JSON.stringify({ all }) }
+  const { code, said, config } = await initialiseIn(t, files, ['--table', 'buoy.json'])
+  assert.equal(code, 0, said)
+  const [{ rows, header, values }] = config().sources[0].options.tables!
+  assert.deepEqual([rows, header, values!.significantHeight!.at], ['/all', '/all/0', '/@Hm0 (m)'])
+  assert.match(said, /buoy lies at 44 -9, .*: 1 row [^]*1 file, 1 row, 0 bad lines/)
 })
 
 test('A text that is not UTF-8 is asked about with its first odd line, and read by the encoding that is told.', async (t) => {
@@ -320,6 +305,17 @@ test('init refuses with a reason and leaves nothing behind.', async (t) => {
       /give --no-header and the numbers of columns/,
     ],
     [{ 'b.csv': '' }, WHERE, /b.csv: it is empty/],
+    [
+      { 'b.csv': 'Time (UTC),Hxx (m),Tp (s)\n2024-03-01 10:00,1.2,8\n' },
+      WHERE,
+      /no column is known to be the wave height; name it: --column significantHeight=NAME/,
+    ],
+    [{ 'b.csv': 'Xtime (UTC),Hs (m)\n2024-03-01 10:00,1.2\n' }, WHERE, /: --column time=NAME\n/],
+    [
+      { 'b.csv': `${HEADER}${[1, 2, 3, 4].map((height) => `2024-03-01 10:00,${height},8\n`).join('')}` },
+      ['--station', 'B', ...WHERE],
+      /up to now; one identifier has two wave heights at many times/,
+    ],
     [{ 'b.csv': HEADER }, WHERE, /no row follows the header/],
     [
       { 'b.csv': '#YY  MM DD hh mm WDIR WSPD\n' },
@@ -347,16 +343,17 @@ test('What a table does not say is asked for by the option that says it, one aft
     ['--good-flags', 'A'],
     ['--lat', '48.5'],
     ['--lng', '-4.5'],
+    ['', ''],
   ]) {
-    const { code, stderr } = await initialise(t, 'b.txt', text, given)
-    assert.equal(code, 1)
-    assert.match(stderr, new RegExp(`${option}\\n$`))
+    const { code, said, read } = await initialiseIn(t, { 'b.txt': text }, ['--table', 'b.txt', ...given])
+    assert.equal(code, option === '' ? 0 : 1, said)
     given.push(option, value)
+    if (option !== '') assert.match(said, new RegExp(`${option}\\n$`))
+    else {
+      assert.match(said, /heights without a unit are taken for metres: Hs/)
+      assert.deepEqual(await read(), ['b/0 2024-02-01T09:00:00Z 1.5 - - - - - - - -'])
+    }
   }
-  const { code, stderr, stdout, read } = await initialise(t, 'b.txt', text, given)
-  assert.equal(code, 0, stderr)
-  assert.match(stdout, /taken for metres, as it has no unit: Hs/)
-  assert.deepEqual(await read(), ['b/0 2024-02-01T09:00:00Z 1.5 - - - - - - - -'])
 })
 
 test('init --kind writes an example of every kind, which its configuration reads.', async (t) => {

@@ -82,16 +82,6 @@ const READ: Read[] = [
     rows: ['01T15:00:00Z 1.2 - - - - - - - -'],
   },
   {
-    what: 'times of ten digits, which are no seconds',
-    text: 'Time (UTC),Hs (m)\n2024030110,1.2\n2024030111,1.3\n',
-    rows: ['01T10:00:00Z 1.2 - - - - - - - -', '01T11:00:00Z 1.3 - - - - - - - -'],
-  },
-  {
-    what: 'times of twelve digits, which are no milliseconds',
-    text: 'Time (UTC),Hs (m)\n202403010000,1.1\n202403011200,1.2\n',
-    rows: ['01T00:00:00Z 1.1 - - - - - - - -', '01T12:00:00Z 1.2 - - - - - - - -'],
-  },
-  {
     what: 'times of fourteen digits, and of ten that can only be seconds',
     text: 'Time (UTC),Hs (m)\n20240301000000,1.1\n20240301120000,1.2\n',
     rows: ['01T00:00:00Z 1.1 - - - - - - - -', '01T12:00:00Z 1.2 - - - - - - - -'],
@@ -112,10 +102,16 @@ const READ: Read[] = [
     rows: ['01T10:40:00Z 1.2 - - - - - - - -', '01T11:05:00Z 1.3 - - - - - - - -'],
   },
   {
-    what: 'year, month, day, hour and minute apart',
-    text: 'Year,Month,Day,Hour,Min,Hs (m)\n2024,3,1,9,30,1.2\n2024,3,13,9,30,1.3\n',
+    what: 'a month in small letters between year and day, and minutes under the same name',
+    text: 'no,yyyy, mm, dd, hh, mm, Hs (m)\n1,2024,3,13,9,30,1.2\n1,2024,3,14,9,40,1.3\n',
     spec: UTC,
-    rows: ['01T09:30:00Z 1.2 - - - - - - - -', '13T09:30:00Z 1.3 - - - - - - - -'],
+    rows: ['13T09:30:00Z 1.2 - - - - - - - -', '14T09:40:00Z 1.3 - - - - - - - -'],
+  },
+  {
+    what: 'an hour behind a hyphen, and Hm0 with the letter O',
+    text: 'time (YYYY-MM-DD-HH); Hmo (m)\n2024-03-13-09; 1.2\n2024-03-13-10; 1.3\n',
+    spec: UTC,
+    rows: ['13T09:00:00Z 1.2 - - - - - - - -', '13T10:00:00Z 1.3 - - - - - - - -'],
   },
   {
     what: 'a clock in Italian',
@@ -260,6 +256,11 @@ const READ: Read[] = [
     rows: ['01T00:00:00Z 0.58 - - - - - - - -', '01T01:00:00Z 0.57 - - - 270 - - - -'],
   },
   {
+    what: "SmartAtlantic's names",
+    text: `time (UTC),wave_height_sig (m),wave_height_max (m),wave_period_max (s)\n${at('10:00,1.2,2,9')}`,
+    rows: ['01T10:00:00Z 1.2 2 - - - - - - -'],
+  },
+  {
     what: "the Finnish Meteorological Institute's names",
     text: 'Havaintoasema,Vuosi,Kuukausi,Päivä,Aika,Aikavyöhyke,Merkitsevä aallonkorkeus (m),Aallokon suunta (°)\nB,2024,3,1,00:30,UTC,1.2,200\n',
     rows: ['01T00:30:00Z 1.2 - - - 200 - - - -'],
@@ -314,12 +315,6 @@ const ASKED: Asked[] = [
     column: 'Date',
   },
   {
-    what: 'a local time without a zone',
-    text: `Local Time,Hs (m)\n${at('10:00,1')}`,
-    about: 'zone',
-    column: 'Local Time',
-  },
-  {
     what: 'two zones for one time',
     text: 'Date (UTC),Time (AEST),Hs (m)\n2024-03-01,10:00,1\n',
     about: 'zone',
@@ -337,6 +332,27 @@ const ASKED: Asked[] = [
     spec: {},
     about: 'station',
     column: 'Xspot',
+  },
+  {
+    what: 'names of places under a name that is half known',
+    text: `Time (UTC),Shore Name,Hs (m)\n${at('10:00,a,1', '10:30,b,2', '11:00,a,1', '11:30,b,2')}`,
+    spec: {},
+    about: 'station',
+    column: 'Shore Name',
+  },
+  {
+    what: 'a moment of which a word is not known',
+    text: `Time (UTC),Closing Time,Hs (m)\n${at('10:00,10:20,1')}`,
+    about: 'measure',
+    column: 'Closing Time',
+    can: ['time'],
+  },
+  {
+    what: 'a speed without a unit',
+    text: `Time (UTC),Hs (m),Wind Speed\n${at('10:00,1,3')}`,
+    about: 'unit',
+    column: 'Wind Speed',
+    can: ['windSpeed'],
   },
   {
     what: 'WD alone',
@@ -371,6 +387,12 @@ const ASKED: Asked[] = [
     text: `Time (UTC),Hs_1,Hs_2\n${at('10:00,1,3')}`,
     about: 'measure',
     column: 'Hs_1',
+  },
+  {
+    what: 'stations by their numbers in the names of columns, which are no hours',
+    text: `Time (UTC),wave_height_51000h (m)\n${at('10:00,1')}`,
+    about: 'measure',
+    column: 'wave_height_51000h (m)',
   },
   {
     what: 'flags by letters',
@@ -424,13 +446,13 @@ test('Years of two digits from 70 on are of the last century, and a format that 
   assert.deepEqual(named.lines, ['01T10:00:00Z 1.3 - - - - - - - -'])
 })
 
-test("Canada's MEDS counts longitudes to the west and marks with nines, unless a file has negative longitudes", async (t) => {
+test("Canada's MEDS is in UTC, counts longitudes to the west and marks with nines, unless a file has negative longitudes", async (t) => {
   const table = (lng: string): string =>
     'STN_ID,DATE,Q_FLAG,LATITUDE,LONGITUDE,DEPTH,VCAR,VTPK,SSTP\n' +
     `C1,03/14/2024 10:00,1,46.1,${lng},1500,2.1,9.1,99.9\nC1,03/14/2024 11:00,1,46.1,${lng},1500,2.2,99.9,5\n`
   for (const lng of ['55.2', '-55.2']) {
     const folder = await folderOf(t, { 'meds.csv': table(lng) })
-    const { buoys, rows, doubts } = await record((path) => openTable(path, { tables: [UTC] }), folder)
+    const { buoys, rows, doubts } = await record((path) => openTable(path, {}), folder)
     assert.deepEqual(placesOf(buoys), [['C1', 'TABLE C1', 46.1, -55.2]])
     assert.equal(
       doubts.some((text) => text.includes('count to the west')),
@@ -441,6 +463,13 @@ test("Canada's MEDS counts longitudes to the west and marks with nines, unless a
       'C1/0 2024-03-14T11:00:00Z 2.2 - - - - 5 - - -',
     ])
   }
+})
+
+test('Wind of a mast far above 10 m is not the wind, with a doubt', async (t) => {
+  const text = `Time (UTC),Hs (m),1-hour mean wind speed at 90m (m/s),wind speed at 10m (m/s)\n${at('10:00,1,20,9')}`
+  const { lines, doubts } = await reader(t)(text)
+  assert.deepEqual(lines, ['01T10:00:00Z 1 - - - - - 32.4 - -'])
+  assert.match(doubts.join(), /^wind at another level than 10 m above the sea is left out.*at 90m/)
 })
 
 test('A second header with other columns ends the good part of a file, with a grave doubt and a count', async (t) => {

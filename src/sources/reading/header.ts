@@ -94,7 +94,7 @@ function tokensOf(text: string): Token[] {
 }
 
 const DEPTH = /^(?:at )?[-+]? ?(\d+(?:\.\d+)?) ?-?_?(m|cm|ft|meters?|metres?)$/i
-const DURATION = /^(?:\d+ ?-? ?)(?:min|mins|minutes?|h|hr|hrs|hours?)$/i
+const DURATION = /^(?:\d{1,3} ?-? ?)(?:min|mins|minutes?|h|hr|hrs|hours?)$/i
 const COMPASS = /^(?:0|360) ?(?:=|is) ?n(?:orth)?(?:,? ?90 ?(?:=|is) ?e(?:ast)?)?$/i
 /** A format of times beside a name: "dd/mm/yyyy hh:mm". */
 const ORDER = /^(?:[ymd]{1,4}[-/. ]?){3}(?:[t ,]*h{1,2}.{0,9})?$/i

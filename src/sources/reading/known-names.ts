@@ -149,7 +149,7 @@ export function leadOf(text: string): string | null {
   return Number(hours) <= 14 && Number(minutes) < 60 ? lead : null
 }
 
-/** A network's format, known by its columns, with its own ways to count. */
+/** A network's format, known by its columns, with its own ways to count. Its times are UTC. */
 export interface Format {
   readonly of: string
   /** Longitudes count to the west. */

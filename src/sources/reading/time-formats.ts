@@ -15,7 +15,7 @@ const CLOCKS = 'HH HH:mm HH:mm:ss HHmm HHmmss HH_mm HH_mm_ss HH.mm HH.mm.ss hh:m
 const HOURS = [
   '',
   ...CLOCKS.flatMap((clock) => [' ', ', '].map((sign) => sign + clock.replaceAll('_', ' '))),
-  ...['T', '-'].flatMap((sign) => [`${sign}HH:mm`, `${sign}HH:mm:ss`]),
+  ...['T', '-'].flatMap((sign) => [`${sign}HH`, `${sign}HH:mm`, `${sign}HH:mm:ss`]),
 ]
 /** Dates without signs, which clocks without signs may follow. */
 const PLAIN_DATES = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMMYYYY']

@@ -139,12 +139,13 @@ export function openJson(
     if (when !== undefined && plain(follow(pathOf(when.at), whole)) !== plainText(String(when.is))) return []
     const found = follow(path, whole)
     if (!Array.isArray(found) && !isObject(found)) return []
-    const rows: unknown[] = Array.isArray(found) ? found : [found]
-    const names = list(header, whole).map(wordOf)
+    const head = list(header, whole)
+    const rows: unknown[] = (Array.isArray(found) ? found : [found]).filter((row) => row !== head)
+    const names = head.map(wordOf)
     const scope = { ...whole, header: names }
     // Only without a map do names of columns count.
     const ownKeys = names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
-    const keys = values !== undefined ? [] : ownKeys
+    const keys = values !== undefined ? [] : [...ownKeys]
     const named = keys.map((key) => NAME_WITH_UNIT.exec(key))
     const labels = keys.map((key, i) => named[i]?.[1] ?? key)
     const places = keys.map((key, i): Path => {
@@ -163,8 +164,11 @@ export function openJson(
         unit: wordOf(own),
         units: keys.map((_, i) => unitsOf[i] ?? named[i]?.[2] ?? ''),
         column(place) {
-          const known = [...keys, ...labels].indexOf(String(place))
-          return known < 0 ? places.push(pathOf(String(place))) - 1 : known % keys.length
+          const at = String(place)
+          const known = [...keys, ...labels].indexOf(at)
+          if (known >= 0) return known % keys.length
+          if (labels.length > 0) labels[keys.push(at) - 1] = at
+          return places.push(pathOf(at)) - 1
         },
         text: (field) => wordOf(cell(field)),
         number(field) {

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import { entryOf } from '../../system/entry-of.ts'
-import { fieldOf, type HeaderCell, readHeaderCell } from '../reading/header.ts'
+import { fieldOf, type HeaderCell, namesMeasure, namesTime, readHeaderCell } from '../reading/header.ts'
 import { formatOf, isFrom, type Quantity } from '../reading/known-names.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
@@ -21,8 +21,8 @@ import type { FileReport } from '../source.ts'
 import type { At, MappedTable, ValueSpec } from './column-map.ts'
 import { type Flagged, flagsOf, goodSet, type Attributes } from '../reading/flags.ts'
 import { chooseColumns } from './measured-columns.ts'
-import type { Ask, Question } from './questions.ts'
-import { type Sample, sampleOf } from './sample.ts'
+import type { Ask, Columns, Question } from './questions.ts'
+import { sampleOf } from './sample.ts'
 import { textOf, timeFields, type Times, timesOf } from './time-columns.ts'
 
 export type { Ask, Question }
@@ -69,8 +69,6 @@ export interface Layout {
   /** Metres in one unit of depth. */
   metres: number
   measured: MeasuredColumn[]
-  /** The names of the columns of flags. */
-  flags: readonly string[]
   /** The columns of wave spectra; null where there are none. */
   bands: BandFields | null
   /** The place of the whole table, used where its rows give none. */
@@ -80,15 +78,6 @@ export interface Layout {
 const NINES = [99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_999]
 /** Numbers that people write for "missing"; 99 and 99.9 alone can be speeds. */
 const USUAL_MISSING = [...NINES.map((nines) => -nines), ...NINES.filter((nines) => nines >= 999)]
-
-/** Columns of a table before any is chosen. */
-interface Columns {
-  readonly cells: readonly HeaderCell[]
-  /** Null for answers of servers. */
-  readonly sample: Sample | null
-  readonly ask: Ask
-  readonly doubt: TakeDoubt
-}
 
 /** The layout of a table, or the fault of its header. `ask` takes what only its operator can say. */
 export function layoutOf(
@@ -123,8 +112,7 @@ export function layoutOf(
   const time = timesOf(timed, { table, map, ...columns })
   if (typeof time === 'string') return time
 
-  const isOfPeople = look !== null
-  const chosen = chooseColumns({ cells, labels, info, given: values, columnOf, isOfPeople, doubt, ask })
+  const chosen = chooseColumns({ ...columns, labels, info, map, columnOf })
   if (!('period' in values)) standInForPeriod(chosen, labels, doubt)
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
@@ -136,16 +124,14 @@ export function layoutOf(
 
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
   const ownColumn = cfRole >= 0 ? cfRole : fieldOf('station', cells)
-  const name = columnOrNone(map.name, () => fieldOf('name', cells), columnOf)
+  const [name, lat, lng] = (['name', 'lat', 'lng'] as const).map((role) => {
+    const place = map[role]
+    if (place === undefined) return fieldOf(role, cells)
+    return place === null ? -1 : columnOf(typeof place === 'object' ? place.at : place)
+  })
   const station = stationOf(found, ownColumn, columnOf, known)
   const several = sample === null ? null : severalStations(station, name, found, columns, known)
   if (several !== null) return several
-  const position = (place: typeof map.lat): number =>
-    typeof place === 'object' ? columnOf(place.at) : columnOf(place!)
-  const [lat, lng] = (['lat', 'lng'] as const).map((role) =>
-    map[role] === undefined ? fieldOf(role, cells) : position(map[role]),
-  )
-  const flags = [...new Set(measured.flatMap((one) => one.flags.map(({ field }) => labels[field] ?? '')))]
   const layout: Layout = {
     time,
     station,
@@ -155,7 +141,6 @@ export function layoutOf(
     factors: [factorOf('lat', lat, found, columns), factorOf('lng', lng, found, columns)],
     ...depthOf(labels, units, cells, chosen, attribute),
     measured,
-    flags,
     bands,
     place: placeOf(info),
   }
@@ -166,11 +151,6 @@ export function layoutOf(
     return `the header lacks ${lacking.map((at) => JSON.stringify(at)).join(', ')}; it has ${labels.join(', ')}`
   if (labels.length > 0 && measured.length + ofBands.size > 0) doubt('columns', accountOf(layout, labels))
   return layout
-
-  function columnOrNone(at: At | null | undefined, usual: () => number, column: (at: At) => number): number {
-    if (at === null) return -1
-    return at === undefined ? usual() : column(at)
-  }
 }
 
 /** Unknown columns whose cells are looked at. */
@@ -218,19 +198,18 @@ function severalStations(
   if (typeof station === 'number' || sample === null) return null
   const wordsIn = (field: number): string[] => [...new Set(sample.texts(field))].filter((text) => text !== '')
   const listed = (words: readonly string[]): string => words.slice(0, 3).join(', ')
-  const column = table.written[name] ?? ''
   const own = fieldOf('station', cells)
   for (const field of [name, own].filter((one) => one >= 0)) {
     const names = wordsIn(field)
     if (names.length < 2 || (field === own && map.station !== undefined && known.size > 0)) continue
-    const which = table.written[field] ?? column
+    const which = table.written[field]
     const why = `"${which}" names ${names.length} stations (${listed(names)}), but all rows are read as one: say "station": ${JSON.stringify(which)}, or "name": null for one station`
     ask({ about: 'station', column: which, why, can: [] })
     return why
   }
   if (map.station !== undefined) return null
-  for (const [field, { unknown, meaning, can, roles, isFlag, isUnits }] of cells.entries()) {
-    if (unknown.length === 0 || meaning !== null || can.length > 0 || roles.length > 0 || isFlag || isUnits)
+  for (const [field, cell] of cells.entries()) {
+    if (cell.unknown.length === 0 || namesMeasure(cell) || namesTime(cell) || cell.isFlag || cell.isUnits)
       continue
     const words = wordsIn(field)
     const rows = sample.texts(field).length
@@ -392,7 +371,7 @@ function measuredColumn(
   if (column === null) {
     doubt(unit === '' ? 'noUnit' : 'unknownColumn', `${label} ${unit}`.trim())
     ask({
-      about: 'measure',
+      about: 'unit',
       column: label,
       why: unit === '' ? 'it has no unit' : `its unit ${unit} is not known`,
       can: [name],

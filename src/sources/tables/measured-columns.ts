@@ -1,22 +1,16 @@
 /** Chooses the columns of measures: by the map, by CF standard names, and by the words of the header. */
 import { familyOf, type HeaderCell, namesMeasure, namesTime } from '../reading/header.ts'
 import { isGeneric, type Meaning, type Quantity, STANDARD_NAMES } from '../reading/known-names.ts'
-import type { TakeDoubt } from '../reading/source-files.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { At, MappedTable, ValueSpec } from './column-map.ts'
 import type { Attributes } from '../reading/flags.ts'
-import type { Ask } from './questions.ts'
+import type { Columns } from './questions.ts'
 
-interface Choice {
-  readonly cells: readonly HeaderCell[]
+interface Choice extends Columns {
   readonly labels: readonly string[]
   readonly info: Attributes
-  readonly given: NonNullable<MappedTable['values']>
+  readonly map: MappedTable
   readonly columnOf: (at: At) => number
-  /** Whether people named the columns: their meaning is asked, not guessed. */
-  readonly isOfPeople: boolean
-  readonly doubt: TakeDoubt
-  readonly ask: Ask
 }
 
 interface Candidate extends Meaning {
@@ -36,9 +30,9 @@ const MOST_SENSORS = 5
  * Only a period may share its column.
  */
 export function chooseColumns(choice: Choice): Map<Quantity, number> {
-  const { cells, labels, given, columnOf, isOfPeople, doubt, ask } = choice
+  const { cells, labels, map, columnOf, sample, doubt, ask } = choice
   const chosen = new Map<Quantity, number>()
-  for (const [name, value] of Object.entries(given) as [MeasureName, ValueSpec | null][]) {
+  for (const [name, value] of Object.entries(map.values ?? {}) as [MeasureName, ValueSpec | null][]) {
     const field = value === null ? -1 : columnOf(value.at)
     if (field >= 0) chosen.set(name, field)
   }
@@ -48,7 +42,7 @@ export function chooseColumns(choice: Choice): Map<Quantity, number> {
   for (const name of new Set(meant.map((one) => one.name))) {
     const [first, ...others] = meant.filter((one) => one.name === name)
     const isUnsure =
-      isOfPeople &&
+      sample !== null &&
       isNumbered(first, cells) &&
       (others.length > 0 ? name !== 'waterTemperature' : isDeepNumber(first, cells))
     if (isUnsure && !chosen.has(name)) {
@@ -81,7 +75,7 @@ const isDeepNumber = ({ field, name }: Candidate, cells: readonly HeaderCell[]):
 /** The meaning of a column by its standard name or its own name. */
 function candidateOf(
   field: number,
-  { cells, labels, info, given, isOfPeople, doubt, ask }: Choice,
+  { cells, labels, info, map: { values: given = {}, time }, sample, doubt, ask }: Choice,
 ): Candidate[] {
   const cell = cells[field]
   const label = labels[field]
@@ -93,16 +87,20 @@ function candidateOf(
     !isClear &&
     isReadable &&
     standard === undefined &&
-    (namesMeasure(cell) || (isOfPeople && namesTime(cell)))
+    (namesMeasure(cell) || (sample !== null && time?.at === undefined && namesTime(cell)))
   ) {
     const words = cell.unknown.map((word) => JSON.stringify(word)).join(', ')
-    const can = cell.meaning === null ? cell.can : [cell.meaning.name]
+    const measures = cell.meaning === null ? cell.can : [cell.meaning.name]
+    const can = measures.length > 0 ? measures : ['time']
     if (can.every((name) => !(name in given))) {
       doubt('unclearColumn', `${cell.text}: ${words}`)
       ask({ about: 'measure', column: cell.text, why: `what ${words} means is not known`, can })
     }
   }
-  const own = isClear && isReadable && !isDeep(cell) ? cell.meaning : null
+  const isAway = isFarFromSurface(cell)
+  if (isAway && cell.meaning !== null && familyOf(cell.meaning.name) === 'wind')
+    doubt('otherLevel', cell.text)
+  const own = isClear && isReadable && !isAway ? cell.meaning : null
   const isContradicted =
     own !== null && !isGeneric(own.word) && standardName !== undefined && standard?.name !== own.name
   const isOwn = isContradicted || standard === undefined
@@ -120,8 +118,11 @@ function candidateOf(
 /** Metres: deeper water is not what swimmers call the water temperature. */
 export const MAX_TEMPERATURE_DEPTH_M = 5
 
-const isDeep = ({ meaning, depth }: HeaderCell): boolean =>
-  meaning?.name === 'waterTemperature' && (depth ?? 0) > MAX_TEMPERATURE_DEPTH_M
+/** Wind is that of 10 m above the sea; anemometers of buoys and ships are at 3 to 20 m. */
+const MAX_WIND_HEIGHT_M = 20
+
+const isFarFromSurface = ({ meaning, depth }: HeaderCell): boolean =>
+  (depth ?? 0) > (meaning?.name === 'waterTemperature' ? MAX_TEMPERATURE_DEPTH_M : MAX_WIND_HEIGHT_M)
 
 /**
  * Takes words of several meanings, such as "Direction", with the neighbours that explain them; others are
@@ -129,7 +130,7 @@ const isDeep = ({ meaning, depth }: HeaderCell): boolean =>
  */
 function explain(
   chosen: Map<Quantity, number>,
-  { cells, labels, given, info, isOfPeople, doubt, ask }: Choice,
+  { cells, labels, map: { values: given = {} }, info, sample, doubt, ask }: Choice,
 ): void {
   const used = new Set(chosen.values())
   const familyAt = (field: number): string => {
@@ -148,8 +149,8 @@ function explain(
     const explained = possible.filter((name) => near.has(familyOf(name)))
     const isCode = cells.some(({ meaning }) => /^V[A-Z0-9]{3}/.test(meaning?.word ?? ''))
     const byCode = /^TEMP\b/.test(cell.text) && isCode ? ['waterTemperature'] : []
-    const only = [byCode, explained, possible, isOfPeople ? [] : free].find(
-      (names) => names.length === 1 || (!isOfPeople && names.length > 0),
+    const only = [byCode, explained, possible, sample === null ? free : []].find(
+      (names) => names.length === 1 || (sample === null && names.length > 0),
     )
     const measures = free.filter((name) => isQuantity(name))
     if (only !== undefined) {

@@ -1,8 +1,11 @@
-/** Questions that only the operator of a table can answer. */
+/** What a table says of its columns, and what only its operator can say. */
+import type { HeaderCell } from '../reading/header.ts'
+import type { TakeDoubt } from '../reading/source-files.ts'
+import type { Sample } from './sample.ts'
 
 /** A missing or ambiguous fact about a table. It is not guessed: a map has to say it. */
 export interface Question {
-  readonly about: 'time' | 'timeFormat' | 'zone' | 'station' | 'measure' | 'flags' | 'encoding'
+  readonly about: 'time' | 'timeFormat' | 'zone' | 'station' | 'measure' | 'unit' | 'flags' | 'encoding'
   /** Its column as the header writes it; empty for a question about the whole table. */
   readonly column: string
   /** The reason in words. */
@@ -12,3 +15,12 @@ export interface Question {
 }
 
 export type Ask = (question: Question) => void
+
+/** What a table says of its columns, before they are chosen. */
+export interface Columns {
+  readonly cells: readonly HeaderCell[]
+  /** Null for answers of servers, whose times are UTC unless they say otherwise. */
+  readonly sample: Sample | null
+  readonly ask: Ask
+  readonly doubt: TakeDoubt
+}

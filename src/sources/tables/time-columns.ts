@@ -1,12 +1,12 @@
 /** Finds a table's columns of times, their clock and their format. Nothing of their cells is left over. */
 import { fieldOf, type HeaderCell, namesTime, readHeaderCell } from '../reading/header.ts'
-import { leadOf, rankOfRole } from '../reading/known-names.ts'
+import { formatOf, leadOf, rankOfRole } from '../reading/known-names.ts'
 import { formatsOf } from '../reading/time-formats.ts'
 import { leadSeconds, namesZone, type TimeReader, timeReader, timeUnit } from '../reading/times.ts'
 import type { OpenTable } from '../reading/text-table.ts'
 import { numberOf } from '../reading/units.ts'
 import type { At, Clock, MappedTable } from './column-map.ts'
-import type { Ask, Question } from './questions.ts'
+import type { Columns, Question } from './questions.ts'
 import type { Sample } from './sample.ts'
 
 export interface Times {
@@ -33,16 +33,20 @@ export function timeFields(
 ): readonly number[] {
   if (at !== undefined) return [at].flat().map((one) => columnOf(one))
   const fieldIn = (role: Parameters<typeof fieldOf>[0]): number => fieldOf(role, cells)
-  const single =
-    fieldIn('clock') >= 0 && cells[fieldIn('clock')].roleWord.toLowerCase() === 'time'
-      ? fieldIn('clock')
-      : fieldIn('time')
-  const plain = [single, fieldIn('date'), fieldIn('clock')].find((field) => field >= 0)
-  if (!isOfPeople) return [plain ?? -1]
   const [date, clock] = [fieldIn('date'), fieldIn('clock')]
-  const parts = [fieldIn('year'), fieldIn('month'), fieldIn('day')]
-  const finer = [fieldIn('minute'), fieldIn('second')].filter((field) => field >= 0)
+  const isTime = cells[clock]?.roleWord.toLowerCase() === 'time'
+  const plain = [isTime ? clock : fieldIn('time'), date, clock].find((field) => field >= 0)
+  if (!isOfPeople) return [plain ?? -1]
+  const [year, day] = [fieldIn('year'), fieldIn('day')]
+  const middle = (year + day) / 2
+  // Between year and day "mm" is the month.
+  const isMonth = Math.abs(year - day) === 2 && cells[middle].roleWord === 'mm'
+  const parts = [year, isMonth ? middle : fieldIn('month'), day]
   const whole = parts.every((field) => field >= 0) ? parts : []
+  const others = cells.map((cell, i) => (whole.includes(i) ? readHeaderCell('') : cell))
+  const finer = (['minute', 'second'] as const)
+    .map((role) => fieldOf(role, others))
+    .filter((field) => field >= 0)
   const days = date >= 0 ? [date] : whole
   const split = days.length > 0 && clock >= 0 && !days.includes(clock) ? [[...days, clock, ...finer]] : []
   const moments = cells.flatMap(({ roles, unknown }, i) =>
@@ -50,15 +54,13 @@ export function timeFields(
   )
   moments.sort((a, b) => rankOfRole('time', cells[a].roleWord) - rankOfRole('time', cells[b].roleWord))
   const found = [...split, ...moments.map((field) => [field]), ...(plain === undefined ? [] : [[plain]])]
-  const isIn = (fields: readonly number[], lead: string): boolean =>
-    fields.some((field) => cells[field].lead === lead)
   const rank = (fields: readonly number[]): number => {
-    if (isIn(fields, '+00:00')) return 0
-    return fields.some(
-      (field) => cells[field].qualifiers.has('local') || cells[field].roleWord === 'localtime',
+    const times = fields.map((field) => cells[field])
+    if (times.some(({ lead }) => lead === '+00:00')) return 0
+    const isLocal = times.some(
+      ({ qualifiers, roleWord }) => qualifiers.has('local') || roleWord === 'localtime',
     )
-      ? 2
-      : 1
+    return isLocal ? 2 : 1
   }
   return found.toSorted((a, b) => rank(a) - rank(b))[0] ?? [-1]
 }
@@ -66,20 +68,7 @@ export function timeFields(
 /** The times of a table, or their fault in words. */
 export function timesOf(
   fields: readonly number[],
-  {
-    table,
-    map,
-    cells,
-    sample,
-    ask,
-  }: {
-    table: OpenTable
-    map: MappedTable
-    cells: readonly HeaderCell[]
-    /** Null for answers of servers, whose times are UTC unless they say otherwise. */
-    sample: Sample | null
-    ask: Ask
-  },
+  { table, map, cells, sample, ask }: Columns & { table: OpenTable; map: MappedTable },
 ): Times | string {
   const { labels, written, units } = table
   const { at, unit: given } = map.time ?? {}
@@ -126,7 +115,7 @@ export function timesOf(
             `"${fields.map((field) => labels[field]).join('", "')}" alone: name both in "time", or this one`,
         )
     }
-    const leads = leadsOf(fields, cells, units, sample)
+    const leads = leadsOf(fields, cells, table, sample)
     if (wall === null && leads.length > 1)
       return unclear(
         'zone',
@@ -145,11 +134,11 @@ export function timesOf(
   return { fields, unit, reader: () => timeReader(unit, moments)!, isOfStation: typeof moments !== 'number' }
 }
 
-/** The leads over UTC that the names of times, the line of units and a column of zones give. */
+/** The leads over UTC of the names of times, the line of units, a known format and a column of zones. */
 function leadsOf(
   fields: readonly number[],
   cells: readonly HeaderCell[],
-  units: readonly string[],
+  { units, labels }: OpenTable,
   sample: Sample,
 ): string[] {
   const named = fields.flatMap((field) => [
@@ -157,6 +146,7 @@ function leadsOf(
     readHeaderCell(`(${units[field] ?? ''})`).lead ?? '',
   ])
   const leads = [...new Set(named.filter((lead) => lead !== ''))]
+  if (leads.length === 0 && formatOf(labels) !== null) return ['+00:00']
   const zone = fieldOf('zone', cells)
   if (leads.length > 0 || zone < 0) return leads
   const zones = [...new Set(sample.texts(zone))]
