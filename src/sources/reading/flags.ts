@@ -44,7 +44,8 @@ export function flagsOf(
   const { labels, cells, info } = flagged
   const ancillary = wordsOf(info.get(labels[measuredField] ?? '')?.get('ancillary_variables') ?? '')
   const flags: Flag[] = []
-  for (const [field, label] of labels.entries()) {
+  // Names that a map alone knows stand behind the columns of the header.
+  for (const [field, label] of labels.slice(0, cells.length).entries()) {
     if (field === measuredField) continue
     const isNamed =
       ancillary.includes(label) && (cells[field].isFlag || info.get(label)?.has('flag_meanings'))
