@@ -44,7 +44,6 @@ export function flagsOf(
   const { labels, cells, info } = flagged
   const ancillary = wordsOf(info.get(labels[measuredField] ?? '')?.get('ancillary_variables') ?? '')
   const flags: Flag[] = []
-  // Names that a map alone knows stand behind the columns of the header.
   for (const [field, label] of labels.slice(0, cells.length).entries()) {
     if (field === measuredField) continue
     const isNamed =
