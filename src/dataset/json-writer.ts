@@ -11,7 +11,6 @@ import {
   writeClock,
   writeDayLabel,
   writeHundredths,
-  writeSignedHundredths,
   writeThousandths,
   writeTime,
 } from './number-text.ts'
@@ -258,11 +257,6 @@ export class JsonWriter {
   /** The value of a code of hundredths (directions), or `null`. */
   hundredthsCode(code: number): void {
     this.at = writeHundredths(this.view, this.at, code)
-  }
-
-  /** The value of a signed code of hundredths (temperatures), or `null`. */
-  signedHundredthsCode(code: number): void {
-    this.at = writeSignedHundredths(this.view, this.at, code)
   }
 
   /** Exactly ten digits of a whole number below 10^10. */

@@ -101,36 +101,22 @@ const DASH = 0x2d
 const COMMA = 0x2c
 const QUOTE = 0x22
 const FOUR_ZEROS = 0x30303030
-/** The text before the value of each member. */
-const BEFORE = {
-  id: new Literal('{"id":'),
-  uuid: new Literal(',"uuid":"'),
-  buoy: new Literal('-8000-8000-'),
-  height: new Literal('","significient_height":'),
-  maximum: new Literal(',"maximum_height":'),
-  period: new Literal(',"period":'),
-  time: new Literal(',"time":'),
-  temperature: new Literal(',"water_temperature":'),
-  direction: new Literal(',"direction":'),
-  compass: new Literal(',"direction_compass":'),
-  energy: new Literal(',"unit":"m","energy_per_wave":'),
-}
-const END = new Literal('}')
+const ID = new Literal('{"id":')
 /**
- * The same, eight bytes each, as constants that V8 writes into its code. Two of them have a part of a value:
- * zeros, a quote.
+ * The text before the value of each other member, eight bytes each, as constants that V8 writes into its
+ * code. Two of them have a part of a value: zeros, a quote.
  */
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
-const [MIDDLE_1, MIDDLE_2] = BEFORE.buoy.words
-const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = BEFORE.height.words
-const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = BEFORE.maximum.words
-const [PERIOD_1, PERIOD_2] = BEFORE.period.words
-const [TIME] = BEFORE.time.words
+const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
+const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
+const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
+const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
+const [TIME] = wordsOf(',"time":')
 const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf('","water_temperature":')
-const [DIRECTION_1, DIRECTION_2] = BEFORE.direction.words
-const [COMPASS_1, COMPASS_2, COMPASS_3] = BEFORE.compass.words
-const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = BEFORE.energy.words
-const [END_WORD] = END.words
+const [DIRECTION_1, DIRECTION_2] = wordsOf(',"direction":')
+const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
+const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
+const [END_WORD] = wordsOf('}')
 
 const ROWS_AT_ONCE = 128
 /**
@@ -169,7 +155,7 @@ function gatherRows(
   const { words: compass, lengths: compassLength } = COMPASS_TEXT
   const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
   rows.begin()
-  rows.literal(BEFORE.id)
+  rows.literal(ID)
   rows.integer(buoyId)
   const idLength = rows.at
   const [id1, id2] = [view.getFloat64(0, true), view.getFloat64(8, true)]
@@ -249,41 +235,12 @@ function gatherRows(
   rows.at = at
 }
 
-/** Writes the full Reading of one row: large tables would usually not be in the processor's cache. */
+/** Writes the full Reading of one row. */
 export function writeReading(out: JsonWriter, buoyId: number, { month, row }: MonthRow): void {
-  const { significantHeight, maximumHeight, period, waterTemperature, direction } = month.measures
-  // All reads come first, so that their misses overlap.
-  const time = month.time[row]
-  const height = significantHeight.codes[row & significantHeight.mask]
-  const maximum = maximumHeight.codes[row & maximumHeight.mask]
-  const periodCode = period.codes[row & period.mask]
-  const temperature = waterTemperature.codes[row & waterTemperature.mask]
-  const from = direction.codes[row & direction.mask]
-  out.literal(BEFORE.id)
-  out.integer(buoyId)
-  out.tenDigits(time)
-  out.literal(BEFORE.uuid)
-  out.twelveHex(0, time, true)
-  out.literal(BEFORE.buoy)
-  out.twelveHex(0, buoyId)
-  out.literal(BEFORE.height)
-  out.thousandthsCode(height)
-  out.literal(BEFORE.maximum)
-  out.thousandthsCode(maximum)
-  out.literal(BEFORE.period)
-  out.thousandthsCode(periodCode)
-  out.literal(BEFORE.time)
-  out.timestamp(time)
-  out.literal(BEFORE.temperature)
-  out.signedHundredthsCode(temperature)
-  out.literal(BEFORE.direction)
-  out.hundredthsCode(from)
-  out.literal(BEFORE.compass)
-  out.entry(COMPASS_TEXT, compassIndex(from))
-  out.literal(BEFORE.energy)
-  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
-  else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
-  out.literal(END)
+  gatherRows(buoyId, month, row, 1, 1)
+  // Without the comma.
+  rows.at--
+  out.take(rows.answer())
 }
 
 const EXTRA_LITERALS = new Map(

@@ -6,6 +6,7 @@ import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES, type Moment } from '../operation/envelope.ts'
 import { NO_LINK } from '../operation/links.ts'
 import type { Encoding } from '../operation/preferences.ts'
+import { NOTHING } from './exchange.ts'
 import type { Tag } from './reply.ts'
 import type { Target } from './router.ts'
 
@@ -30,8 +31,6 @@ const MOST_COMPRESSED_BYTES = 8 * 1024 * 1024
 
 /** Characters of the longest target that is remembered. */
 const LONGEST_TARGET = 256
-
-const NOTHING = new Uint8Array(0)
 
 /** The fastest level of each coding: a proxy in front can do more. */
 const LEVEL = 1

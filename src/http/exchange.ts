@@ -197,6 +197,8 @@ export interface Engine {
   close(): void
 }
 
+export const NOTHING = new Uint8Array(0)
+
 /** A bare answer of an engine itself; its connection is closed. */
 export interface Refusal {
   readonly head: string

@@ -1,11 +1,10 @@
 /** How much of an answer is sent, and in which coding: nothing (304), a part of a file (206), or all. */
 import type { Format } from '../operation/shape.ts'
 import type { Admitted } from './served.ts'
-import type { Exchange } from './exchange.ts'
+import { NOTHING, type Exchange } from './exchange.ts'
 import { ENCODINGS, Preference, preferredEncoding, type Encoding } from '../operation/preferences.ts'
 import { unsatisfiableHead, type HeadFields, type Tag } from './reply.ts'
 
-const NOTHING = new Uint8Array(0)
 const codings = new Preference((accepted) => preferredEncoding(accepted, ENCODINGS))
 
 /** Whether the client has the answer: it names its tag. */

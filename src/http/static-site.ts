@@ -1,6 +1,6 @@
 /** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
 import { Preference, preferredEncoding } from '../operation/preferences.ts'
-import { KEPT, type Exchange } from './exchange.ts'
+import { KEPT, NOTHING, type Exchange } from './exchange.ts'
 import { namesEtag } from './reply.ts'
 
 /** The page of one buoy. It answers below this path, too: its script reads the slug from the address. */
@@ -33,8 +33,6 @@ interface ServedFile {
   preference: Preference<string | null>
   notModified: string
 }
-
-const NOTHING = new Uint8Array(0)
 
 /** Serves what `shareSite` has made ready, in any number of threads. */
 export class Site {

@@ -19,6 +19,7 @@ import {
   NO_EVENTS,
   NO_KEY,
   NO_ROUTE,
+  NOTHING,
   type RecordedLater,
   type Recorder,
   type Retried,
@@ -231,7 +232,6 @@ export class ToolDoor {
   }
 }
 
-const NOTHING = new Uint8Array(0)
 const BUSY = 'Too many messages are being answered. Send it again later'
 
 /** `more`: header lines, each after a CRLF. */

@@ -132,27 +132,6 @@ test('Pages of readings, upwards and downwards, are the bytes of their objects.'
   )
 })
 
-test('Every code of every column is written among thousands as it is alone.', () => {
-  const ROWS = 65_535
-  const rows = Array.from({ length: ROWS }, (_, code) => ({
-    time: code * 65_537,
-    height: code,
-    maximum: code,
-    period: ROWS - 1 - code,
-    temperature: code - 32_767,
-    direction: code,
-  }))
-  const columns = rowsOf(rows, true)
-  const together = dirtyWriter(ROWS)
-  writeReadings(together, 900_000, runOf(columns, true))
-  const alone = dirtyWriter(ROWS)
-  for (let i = ROWS - 1; i >= 0; i--) {
-    writeReading(alone, 900_000, { month: columns, row: i })
-    alone.comma()
-  }
-  assert.equal(Buffer.compare(together.answer(), alone.answer()), 0)
-})
-
 /** All that `include` adds. */
 const EVERYTHING = (1 << EXTRA_GROUPS.length) - 1
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, it, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 
 import { BaseEngine } from '../../src/http/engines/base.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
@@ -13,8 +15,9 @@ import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
 import { findFreePort, ListenError } from '../../src/http/port.ts'
 import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
 import { RawClient, request } from './raw_client.ts'
-import { ENGINES, missing, pathServer, needsOf } from './server_for_tests.ts'
+import { EngineServer, ENGINES, missing, pathServer, needsOf } from './server_for_tests.ts'
 
 describe('loadEngine', () => {
   /** As on a machine for which no binary exists. */
@@ -178,6 +181,54 @@ test('A port is closed behind the first short turn of the loop, or after a secon
     assert.equal(closedAfter, taken)
   }
 })
+
+/** Opens connections for a request each until one is refused, and posts what became of those that were made. */
+const CLIENTS = `
+const { connect } = require('node:net')
+const { parentPort, workerData } = require('node:worker_threads')
+const became = { answered: 0, lost: 0 }
+let [isRefused, open] = [false, 0]
+function ask() {
+  let [isMade, isAnswered] = [false, false]
+  open++
+  const socket = connect(workerData, '127.0.0.1', () => {
+    isMade = true
+    socket.write('GET /busy HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
+  })
+  socket.on('data', () => {
+    isAnswered = true
+    socket.destroy()
+  })
+  socket.on('error', () => (isRefused ||= !isMade))
+  socket.on('close', () => {
+    open--
+    if (isMade) became[isAnswered ? 'answered' : 'lost']++
+    if (!isRefused) ask()
+    else if (open === 0) parentPort.postMessage(became)
+  })
+}
+for (let i = 0; i < 64; i++) ask()`
+
+for (const kind of ENGINES) {
+  test(
+    `Over ${kind}, every connection that was made when a port closes under load has its answer.`,
+    { skip: missing(kind) },
+    async (t) => {
+      const server = await new EngineServer(kind, (exchange) => {
+        const end = performance.now() + 1
+        while (performance.now() < end);
+        exchange.send('200 OK', Buffer.from('{}'))
+      }).until(t)
+      const clients = new Worker(CLIENTS, { eval: true, workerData: server.port })
+      t.after(() => clients.terminate())
+      await until(() => server.seen.length > 200, 'no requests come')
+      server.engine.drain()
+      const [[became]] = await Promise.all([once(clients, 'message'), server.engine.finish(60_000)])
+      assert.equal(became.lost, 0, JSON.stringify(became))
+      assert.ok(became.answered > 200)
+    },
+  )
+}
 
 describe('the node engine', () => {
   it('cuts off a client that has more than 256 pipelined requests waiting', async (t) => {

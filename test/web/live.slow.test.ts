@@ -1,5 +1,6 @@
 /** The explorer follows what a server publishes that goes and comes, in a real browser. */
 import assert from 'node:assert/strict'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -45,9 +46,11 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
   writeWorld(folder, now - HALF_HOUR_S)
   const args = ['--hold-snapshots=3']
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args })
+  const build = (): Promise<string> =>
+    runCliWell(['build', '--source', `csv:${folder}`, '--out', live.snapshots])
   const publish = (to: number): Promise<string> => {
     writeWorld(folder, to)
-    return runCliWell(['build', '--source', `csv:${folder}`, '--out', live.snapshots])
+    return build()
   }
 
   await t.test('shows it where the visitor is, and changes the values alone', async (t) => {
@@ -153,6 +156,33 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
     await until(() => streams.begun > 0, 'there is no new connection')
     assert.equal(streams.begun, 1)
+  })
+
+  await t.test('holds no more after 60 snapshots than after ten', { skip: BY_NIGHT }, async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&days=2`)
+    await page.locator('.plot canvas').first().waitFor()
+    const session = await page.context().newCDPSession(page)
+    await session.send('Performance.enable')
+    /** What stays when all that is no longer needed is gone. */
+    const held = async (): Promise<{ [name: string]: number }> => {
+      await session.send('HeapProfiler.collectGarbage')
+      const { metrics } = await session.send('Performance.getMetrics')
+      return Object.fromEntries(metrics.map(({ name, value }) => [name, value]))
+    }
+    writeWorld(folder, now + 3 * HALF_HOUR_S)
+    let early = await held()
+    for (let swap = 1; swap <= 60; swap++) {
+      const time = Math.floor(now / HALF_HOUR_S + 3) * HALF_HOUR_S + 20 * swap
+      appendFileSync(join(folder, 'readings', 'all.csv'), `Coast,A1,${time},1.6,2.5,8.5,270\n`)
+      await build()
+      const shown = new Date(time * 1000).toISOString().replace('.000', '')
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime === '${shown}'`)
+      if (swap === 10) early = await held()
+    }
+    const late = await held()
+    for (const [name, share] of Object.entries({ JSHeapUsedSize: 1.1, Nodes: 1.05, JSEventListeners: 1.05 }))
+      assert.ok(late[name] <= share * early[name], `${name}: ${early[name]}, then ${late[name]}`)
+    assert.deepEqual(errors, [])
   })
 
   await t.test('says that the server is away, and that it is back with newer data', async (t) => {

@@ -3,7 +3,17 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { inUrl } from '../../system/text.ts'
-import { FAULT, GONE, headText, KEPT, NO_KEY, NO_ROUTE, NOT_RECORDED, statusOf } from '../exchange.ts'
+import {
+  FAULT,
+  GONE,
+  headText,
+  KEPT,
+  NO_KEY,
+  NO_ROUTE,
+  NOT_RECORDED,
+  NOTHING,
+  statusOf,
+} from '../exchange.ts'
 import type {
   Answered,
   Engine,
@@ -50,6 +60,8 @@ export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 /** The port of an engine: when it may be closed, and when all is answered. */
 export abstract class BaseEngine implements Engine {
   protected abstract readonly exchange: BaseExchange<unknown, unknown>
+  /** Connections that were accepted, where a turn of the loop accepts a single one. */
+  protected accepted = 0
   #portClosed: Promise<void> | null = null
 
   abstract listen(host: string, port: number): Promise<number>
@@ -68,11 +80,12 @@ export abstract class BaseEngine implements Engine {
 
   async #closeBehindShortTurn(): Promise<void> {
     const patience = performance.now() + CLOSING_PATIENCE_MS
-    let began: number
+    let [began, before] = [0, 0]
     do {
       began = performance.now()
+      before = this.accepted
       await nextTurn()
-    } while (performance.now() - began >= SHORT_TURN_MS && began < patience)
+    } while ((performance.now() - began >= SHORT_TURN_MS || this.accepted > before) && began < patience)
     this.closePort()
   }
 
@@ -101,7 +114,6 @@ const QUIET_LOOKS = 5
 
 /** A client has this time for the body of its request, as for the head. */
 const BODY_MS = 10_000
-const NOTHING = new Uint8Array(0)
 
 export abstract class BaseExchange<Request, Response> implements Answered {
   method = ''

@@ -13,6 +13,7 @@ import {
   HEADERS_TOO_LARGE,
   headText,
   KEPT,
+  NOTHING,
   TOO_MANY_CONNECTIONS,
   UNCLEAR_LENGTH,
   type Framing,
@@ -33,7 +34,6 @@ const TIMEOUT_CHECK_MS = 1_000
 const WAITING_REQUESTS = 256
 /** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024
-const NOTHING = new Uint8Array(0)
 
 /** Whether threads share a port (`reusePort`: Node 22.12 and 23.1), on which the kernel spreads clients. */
 export const SHARES_PORT = process.platform === 'linux' && hasReusePort(process.versions.node)
@@ -47,6 +47,8 @@ export class NodeEngine extends BaseEngine {
   protected readonly exchange: NodeExchange
   readonly #server: Server
   readonly #waiting = new WeakMap<Socket, number>()
+  /** Requests that wait while the port closes: turns that only accept connections are short. */
+  #held: (() => void)[] | null = null
 
   constructor(onRequest: OnRequest, needs: EngineNeeds) {
     super()
@@ -72,6 +74,7 @@ export class NodeEngine extends BaseEngine {
   #onOpen(socket: Socket): void {
     const { connections, onProgress } = this.exchange.needs
     onProgress()
+    this.accepted++
     if (!connections.opened()) {
       const { head, body } = TOO_MANY_CONNECTIONS
       socket.end(`HTTP/1.1 ${headText(lastAnswer(head, body.length, body))}\r\n`)
@@ -93,7 +96,8 @@ export class NodeEngine extends BaseEngine {
       this.exchange.take(request, response)
     }
     if (response.socket !== null) {
-      serve()
+      if (this.#held === null) serve()
+      else this.#held.push(serve)
       return
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
@@ -118,6 +122,13 @@ export class NodeEngine extends BaseEngine {
       throw listenFault(host, port, code ?? message)
     }
     return (this.#server.address() as AddressInfo).port
+  }
+
+  override async stopListening(): Promise<void> {
+    this.#held ??= []
+    await super.stopListening()
+    for (const serve of this.#held ?? []) serve()
+    this.#held = null
   }
 
   /** The HTTP server's own `close` would also close idle connections and stop looking for late requests. */

@@ -5,6 +5,7 @@ import {
   framingOf,
   NO_EVENTS,
   headText,
+  NOTHING,
   TOO_MANY_CONNECTIONS,
   UNCLEAR_LENGTH,
   type HeaderName,
@@ -28,7 +29,6 @@ const AT_ONCE_BYTES = 16 * 1024
 
 const SPECIAL: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'connection'])
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
-const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */

@@ -140,11 +140,13 @@ export class WebClient {
   }
 }
 
-/** Fails with what `late` makes after `ms` milliseconds, whatever becomes of `work`. */
+/** Fails with what `late` makes or throws after `ms` milliseconds, whatever becomes of `work`. */
 export async function within<T>(ms: number, late: () => Error, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), ms)
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  }).then(() => {
+    throw late()
   })
   return Promise.race([work, limit]).finally(() => clearTimeout(timer))
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { test, type TestContext } from 'node:test'
 import { openReadable } from '../../../src/snapshot/store/store-address.ts'
 import { readObject, type ReadableStore } from '../../../src/snapshot/store/store.ts'
-import { readUpTo, RequestFault } from '../../../src/snapshot/store/web-request.ts'
+import { readUpTo, RequestFault, within } from '../../../src/snapshot/store/web-request.ts'
 import { listening } from '../../listening.ts'
 import { SHORT_LIMITS } from './opened.ts'
 
@@ -81,6 +81,20 @@ for (const [status, headers, message] of FAULTS) {
     })
   })
 }
+
+test('What comes too late fails with the fault that is made of it, or with the reason that is thrown instead.', async () => {
+  const never = new Promise(() => {})
+  await assert.rejects(
+    within(1, () => new Error('late'), never),
+    /^Error: late$/,
+  )
+  const ended = AbortSignal.abort(new RequestFault('the source is over'))
+  const late = (): Error => {
+    ended.throwIfAborted()
+    return new Error('late')
+  }
+  await assert.rejects(within(1, late, never), /^RequestFault: the source is over$/)
+})
 
 test('A web server that changes the protocol, says nothing, or stops in the middle does not hold a call.', async (t) => {
   const limits = { ...SHORT_LIMITS, attempts: 2, answerMs: 300, stallMs: 300 }
