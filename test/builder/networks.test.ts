@@ -72,8 +72,8 @@ async function build(
   sources: Source[],
   more: Partial<Parameters<typeof buildSnapshot>[0]> = {},
 ): Promise<Built> {
-  const report = more.report ?? silentReport()
-  const { asOf, parts } = await buildSnapshot({ sources, out, asOf: null, now: NOON, ...more, report })
+  const options = { sources, out, asOf: null, now: NOON, report: silentReport(), ...more }
+  const { asOf, parts } = await buildSnapshot(options)
   const buoys = cataloguedBuoys(await catalogOf(out))
   return {
     buoys: buoys.map(({ source, identifier }) => `${source} ${identifier}`),

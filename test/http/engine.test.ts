@@ -182,12 +182,11 @@ test('A port is closed behind the first short turn of the loop, or after a secon
   }
 })
 
-/** Opens connections for a request each until one is refused, and posts what became of those that were made. */
+/** Makes connections for a request each until one is refused, and posts how many had no answer. */
 const CLIENTS = `
 const { connect } = require('node:net')
 const { parentPort, workerData } = require('node:worker_threads')
-const became = { answered: 0, lost: 0 }
-let [isRefused, open] = [false, 0]
+let [isRefused, open, lost] = [false, 0, 0]
 function ask() {
   let [isMade, isAnswered] = [false, false]
   open++
@@ -202,9 +201,9 @@ function ask() {
   socket.on('error', () => (isRefused ||= !isMade))
   socket.on('close', () => {
     open--
-    if (isMade) became[isAnswered ? 'answered' : 'lost']++
+    lost += isMade && !isAnswered
     if (!isRefused) ask()
-    else if (open === 0) parentPort.postMessage(became)
+    else if (open === 0) parentPort.postMessage(lost)
   })
 }
 for (let i = 0; i < 64; i++) ask()`
@@ -223,9 +222,8 @@ for (const kind of ENGINES) {
       t.after(() => clients.terminate())
       await until(() => server.seen.length > 200, 'no requests come')
       server.engine.drain()
-      const [[became]] = await Promise.all([once(clients, 'message'), server.engine.finish(60_000)])
-      assert.equal(became.lost, 0, JSON.stringify(became))
-      assert.ok(became.answered > 200)
+      const [[lost]] = await Promise.all([once(clients, 'message'), server.engine.finish(60_000)])
+      assert.equal(lost, 0)
     },
   )
 }

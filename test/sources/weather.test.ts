@@ -12,6 +12,7 @@ import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { openTable } from '../../src/sources/tables/table.ts'
 import { countSuspect, removeImpossible } from '../../src/builder/quality.ts'
 import { batchOf } from '../builder/fake_source.ts'
+import { IRISH_MAP } from './json_maps.ts'
 import { timesOf, variable, writePlatform } from './netcdf_file.ts'
 import { folderOf, record, rowTable } from './recorder.ts'
 
@@ -203,11 +204,7 @@ test('Ireland: pressure and air temperature come from the rows of its JSON by a 
     'a.json': [{ ...row, wave_height: 4.336, atmospheric_pressure: 981.897, air_temperature: 10.801 }],
   })
   const map = {
-    rows: '',
-    station: '/station_id',
-    lat: '/latitude',
-    lng: '/longitude',
-    time: { at: '/time', unit: 'UTC' },
+    ...IRISH_MAP.tables[0],
     values: {
       significantHeight: { at: '/wave_height', unit: 'm' },
       airTemperature: { at: '/air_temperature', unit: 'degree_C' },
