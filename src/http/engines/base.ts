@@ -80,6 +80,8 @@ export abstract class BaseEngine implements Engine {
 
   async #closeBehindShortTurn(): Promise<void> {
     const patience = performance.now() + CLOSING_PATIENCE_MS
+    // What is left of this turn accepts none.
+    await nextTurn()
     let [began, before] = [0, 0]
     do {
       began = performance.now()
