@@ -29,7 +29,7 @@ import {
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 /** Random requests in all. */
-const REQUESTS = rounds(140, 2000)
+const REQUESTS = rounds(80, 2000)
 
 const folder = folderOfFile()
 const world = makeWorld(SEED)

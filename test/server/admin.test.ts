@@ -60,7 +60,7 @@ test('Scrapers that never read keep nobody from asking, and a reload may take lo
     unreadTimeoutMs: 700,
   })
   const reloading = admin.ask('/reload', {}, 'POST')
-  const deaf = Array.from({ length: 200 }, () => {
+  const deaf = Array.from({ length: 40 }, () => {
     const socket = connect(admin.port, '127.0.0.1', () =>
       socket.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(100)),
     )
