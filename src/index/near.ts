@@ -5,7 +5,7 @@
  */
 import { around } from 'geokdbush'
 import KDBush from 'kdbush'
-import { boundsAround, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
+import { boundsAround, cosineOf, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import { Boxes, buildBoxes } from './boxes.ts'
 
 /** Points of a leaf: of 1,200 points the nearest takes longer with 8 and with 64. */
@@ -50,6 +50,7 @@ function openPoints(points: Uint8Array, count: number): KDBush {
 export class NearPoints {
   readonly #lat: Float64Array
   readonly #lng: Float64Array
+  readonly #cosines: Float64Array
   readonly #tree: KDBush
   readonly #boxes: Boxes
 
@@ -64,13 +65,14 @@ export class NearPoints {
   ) {
     this.#lat = lat
     this.#lng = lng
+    this.#cosines = lat.map(cosineOf)
     this.#tree = openPoints(points, lat.length)
     this.#boxes = boxes
   }
 
   /** The `limit` nearest points within `km` (inclusive) that `accept` takes, which is asked in no order. */
   nearest(lat: number, lng: number, limit: number, km: number, accept?: Accept): Found[] {
-    if (km <= BOX_KM) return this.#nearestInBox(lat, lng, limit, km, accept)
+    if (km <= BOX_KM) return this.#inBox(lat, lng, km, accept).slice(0, limit)
     // Half a turn or more is no limit to the tree.
     const reach = km + ROUNDING_KM < FARTHEST_KM ? km + ROUNDING_KM : Infinity
     // The search ends at a point beyond reach, so there it takes all.
@@ -84,62 +86,29 @@ export class NearPoints {
     }
   }
 
-  #nearestInBox(lat: number, lng: number, limit: number, km: number, accept?: Accept): Found[] {
-    const found: Found[] = []
-    for (const ordinal of this.#boxes.within(boundsAround(lat, lng, km), accept)) {
-      const each = { ordinal, km: this.#kmTo(ordinal, lat, lng) }
-      if (each.km > km) continue
-      if (limit > 1 || found.length === 0) found.push(each)
-      else if (each.km < found[0].km) found[0] = each
-    }
-    return found.sort(byDistance).slice(0, limit)
-  }
-
   /** Ordinals of all points within `km` (inclusive) that `accept` takes, nearest first. */
-  within(lat: number, lng: number, km: number, accept?: Accept): Uint32Array {
-    const ordinals = this.#boxes.within(boundsAround(lat, lng, km), accept)
-    const distances = new Float64Array(ordinals.length)
-    let count = 0
-    for (const ordinal of ordinals) {
-      const distance = this.#kmTo(ordinal, lat, lng)
-      if (distance > km) continue
-      ordinals[count] = ordinal
-      distances[count++] = distance
-    }
-    return orderByDistance(ordinals, distances.subarray(0, count))
+  within(lat: number, lng: number, km: number, accept?: Accept): number[] {
+    return this.#inBox(lat, lng, km, accept).map(({ ordinal }) => ordinal)
   }
 
-  #ordered(lat: number, lng: number, ordinals: readonly number[]): Found[] {
-    return ordinals.map((ordinal) => ({ ordinal, km: this.#kmTo(ordinal, lat, lng) })).sort(byDistance)
+  #inBox(lat: number, lng: number, km: number, accept?: Accept): Found[] {
+    const ordinals = this.#boxes.within(boundsAround(lat, lng, km), accept)
+    return this.#ordered(lat, lng, ordinals, km)
+  }
+
+  #ordered(lat: number, lng: number, ordinals: readonly number[], most = Infinity): Found[] {
+    const cosine = cosineOf(lat)
+    const found: Found[] = []
+    for (const ordinal of ordinals) {
+      const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal], cosine, this.#cosines[ordinal])
+      if (km <= most) found.push({ ordinal, km })
+    }
+    return found.sort(byDistance)
   }
 
   #kmTo(ordinal: number, lat: number, lng: number): number {
     return haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
   }
-}
-
-/**
- * Ordinals by distance, equal ones as they come. Numbers are sorted four times as fast without a comparator:
- * the places of the distances are in the last bits of their fractions, and few differ in these bits alone.
- */
-function orderByDistance(ordinals: readonly number[], distances: Float64Array): Uint32Array {
-  const count = distances.length
-  const keys = distances.slice()
-  // Two halves for each number, the lower first: snapshots are read only on little-endian machines.
-  const halves = new Uint32Array(keys.buffer)
-  const placeBits = 2 ** (32 - Math.clz32(count)) - 1
-  for (let i = 0; i < count; i++) halves[2 * i] = (halves[2 * i] & ~placeBits) | i
-  keys.sort()
-  const places = new Uint32Array(count)
-  for (let i = 0; i < count; i++) places[i] = halves[2 * i] & placeBits
-  const isLikeLast = (i: number): boolean =>
-    halves[2 * i + 1] === halves[2 * i - 1] && (halves[2 * i] ^ halves[2 * i - 2]) >>> 0 <= placeBits
-  for (let from = 0, i = 1; i <= count; i++) {
-    if (i < count && isLikeLast(i)) continue
-    if (i - from > 1) places.subarray(from, i).sort((a, b) => distances[a] - distances[b] || a - b)
-    from = i
-  }
-  return places.map((place) => ordinals[place])
 }
 
 const byDistance = (a: Found, b: Found): number => a.km - b.km || a.ordinal - b.ordinal

@@ -5,10 +5,20 @@ export const FARTHEST_KM = Math.PI * EARTH_RADIUS_KM
 
 const RADIANS = Math.PI / 180
 
-export function haversineKm(lat1: number, lng1: number, lat2: number, lng2: number): number {
+export const cosineOf = (degrees: number): number => Math.cos(degrees * RADIANS)
+
+/** The last two: cosines of the latitudes, which are half of the work. */
+export function haversineKm(
+  lat1: number,
+  lng1: number,
+  lat2: number,
+  lng2: number,
+  cosine1 = cosineOf(lat1),
+  cosine2 = cosineOf(lat2),
+): number {
   const sinLat = Math.sin(((lat2 - lat1) * RADIANS) / 2)
   const sinLng = Math.sin(((lng2 - lng1) * RADIANS) / 2)
-  const h = sinLat * sinLat + sinLng * sinLng * Math.cos(lat1 * RADIANS) * Math.cos(lat2 * RADIANS)
+  const h = sinLat * sinLat + sinLng * sinLng * cosine1 * cosine2
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
