@@ -121,7 +121,7 @@ export function casesOf({ buoys, times }: BenchWorld): Case[] {
         return `/buoys?bounds=${encodeURIComponent(JSON.stringify(box))}`
       },
     ],
-    ['list by radius', 'list', radius(800, 1)],
+    ['list by radius', 'list', radius(500, 1)],
     ['list by the globe', 'list', radius(20_000, Math.max(1, Math.floor(active.length / 50)))],
     [
       'conditions',

@@ -11,11 +11,14 @@ export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   return new Uint8Array(tree.data as ArrayBuffer)
 }
 
+/** Returns false: the tree is to collect nothing. */
+type Visit = (ordinal: number) => false
+
 export class Boxes {
   readonly #tree: Flatbush | null
   /** A bit for each ordinal found: reading them in order is faster than sorting. */
   readonly #bits: Uint32Array
-  readonly #mark: (ordinal: number) => boolean
+  readonly #mark: Visit
 
   /** `bytes` from `buildBoxes`, at a multiple of 8 of their buffer: the tree is a view on them. */
   constructor(bytes: Uint8Array) {
@@ -29,13 +32,18 @@ export class Boxes {
     }
   }
 
-  /** Ordinals that `accept` takes in `box`, its edges included, ascending; it may cross the antimeridian. */
+  /** Visits each ordinal in `box`, its edges included, in no order; it may cross the antimeridian. */
+  each(box: Bounds, visit: Visit): void {
+    if (this.#tree === null) return
+    for (const { south, west, north, east } of boundsPieces(box)) {
+      this.#tree.search(west, south, east, north, visit)
+    }
+  }
+
+  /** Ordinals that `accept` takes in `box`, ascending. */
   within(box: Bounds, accept: (ordinal: number) => boolean = anyPoint): number[] {
     const found: number[] = []
-    if (this.#tree === null) return found
-    for (const { south, west, north, east } of boundsPieces(box)) {
-      this.#tree.search(west, south, east, north, this.#mark)
-    }
+    this.each(box, this.#mark)
     const bits = this.#bits
     for (let i = 0; i < bits.length; i++) {
       for (let rest = bits[i]; rest !== 0; rest &= rest - 1) {

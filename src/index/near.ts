@@ -92,22 +92,25 @@ export class NearPoints {
   }
 
   #inBox(lat: number, lng: number, km: number, accept?: Accept): Found[] {
-    const ordinals = this.#boxes.within(boundsAround(lat, lng, km), accept)
-    return this.#ordered(lat, lng, ordinals, km)
-  }
-
-  #ordered(lat: number, lng: number, ordinals: readonly number[], most = Infinity): Found[] {
     const cosine = cosineOf(lat)
     const found: Found[] = []
-    for (const ordinal of ordinals) {
-      const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal], cosine, this.#cosines[ordinal])
-      if (km <= most) found.push({ ordinal, km })
-    }
+    this.#boxes.each(boundsAround(lat, lng, km), (ordinal) => {
+      if (accept !== undefined && !accept(ordinal)) return false
+      const away = this.#kmTo(ordinal, lat, lng, cosine)
+      if (away <= km) found.push({ ordinal, km: away })
+      return false
+    })
     return found.sort(byDistance)
   }
 
-  #kmTo(ordinal: number, lat: number, lng: number): number {
-    return haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
+  #ordered(lat: number, lng: number, ordinals: readonly number[]): Found[] {
+    const cosine = cosineOf(lat)
+    const found = ordinals.map((ordinal) => ({ ordinal, km: this.#kmTo(ordinal, lat, lng, cosine) }))
+    return found.sort(byDistance)
+  }
+
+  #kmTo(ordinal: number, lat: number, lng: number, cosine = cosineOf(lat)): number {
+    return haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal], cosine, this.#cosines[ordinal])
   }
 }
 
