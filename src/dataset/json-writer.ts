@@ -105,6 +105,13 @@ export class JsonWriter {
     this.at = at + length
   }
 
+  /** Copies `length` bytes of words, which begin with the word `from`. */
+  words(words: Float64Array, from: number, length: number): void {
+    const { view, at } = this
+    for (let i = 0; 8 * i < length; i++) view.setFloat64(at + 8 * i, words[from + i], true)
+    this.at = at + length
+  }
+
   entry(table: ShortTexts, index: number): void {
     this.view.setFloat64(this.at, table.words[index], true)
     this.at += table.lengths[index]

@@ -203,7 +203,19 @@ export class Series {
    * the day with ordinal d is 24 (d − 1) + h + 1; weeks count from the season's start.
    */
   bucket(point: number): { start: number; end: number; ordinal: number } {
-    const first = this.#first[point]
+    return this.bucketAt(this.placeOf(point))
+  }
+
+  /** The place of a point's bucket among those of the season, empty ones too: of days one below `places`. */
+  placeOf(point: number): number {
+    return this.#first[point]
+  }
+
+  get places(): number {
+    return this.#laid
+  }
+
+  bucketAt(first: number): { start: number; end: number; ordinal: number } {
     const { from, until } = this.#stretches
     return { start: from[first], end: until[this.#after(first) - 1] - 1, ordinal: this.#ordinals[first] }
   }
