@@ -91,6 +91,8 @@ export class NodeEngine extends BaseEngine {
     // Node hands over all pipelined requests at once. A response gets its socket when the one before is with
     // the kernel: waiting for that keeps one body per connection in memory.
     const serve = (): void => {
+      // Its client has left while it waited.
+      if (socket.destroyed) return
       this.exchange.unfinished++
       response.once('close', () => this.exchange.unfinished--)
       this.exchange.take(request, response)
