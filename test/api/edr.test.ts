@@ -126,7 +126,7 @@ test('Of a buoy a coverage has the readings of the API, with CF names and speeds
         }
       }
     }),
-    { numRuns: rounds(40, 400) },
+    { numRuns: rounds(20, 400) },
   )
 })
 
@@ -198,7 +198,7 @@ test('Radius, cube and area have the buoys of a plain search, and the nearest ac
       assert.equal(slug, catalog.slugs[best.i])
       assert.ok(Math.abs(km! - best.km) < 0.02)
     }),
-    { numRuns: rounds(40, 400) },
+    { numRuns: rounds(20, 400) },
   )
   assert.ok(slugsIn(`/edr/collections/waves/cube?bbox=-180,-90,180,90&datetime=${hour}`).length > 10)
 })

@@ -174,7 +174,7 @@ test('The port opens when the first snapshot serves, and with 503 where none is 
     )
     await setTimeout(5)
   }
-  // Of the look whether the port is free.
+  // By the look whether it is free.
   seen.delete('ECONNRESET')
   assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
   const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])

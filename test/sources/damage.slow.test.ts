@@ -61,7 +61,7 @@ function damaged(good: Uint8Array): fc.Arbitrary<Buffer> {
 async function assertWithstands(
   open: OpenSource,
   files: { readonly [name: string]: fc.Arbitrary<string | Uint8Array> },
-  { runs = rounds(24, 400), hasEmptyRows = false } = {},
+  { runs = rounds(12, 400), hasEmptyRows = false } = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'damage-'))
   try {
@@ -111,7 +111,7 @@ for (const [kind, { options, sound, damaged: others }] of Object.entries(SAMPLES
       // A repeat of which nothing is left takes back what an earlier build said of its time.
       hasEmptyRows: kind === 'ndbc',
       // NetCDF takes long.
-      ...(['cmems', 'altimetry'].includes(kind) && { runs: rounds(12, 150) }),
+      ...(['cmems', 'altimetry'].includes(kind) && { runs: rounds(6, 150) }),
     })
   })
 }
@@ -155,7 +155,7 @@ function hostile(good: Uint8Array): fc.Arbitrary<Uint8Array> {
 }
 
 /** Files of each kind, one in eight of them harmful on purpose, and so many of one source. */
-const FILES = rounds(6, 120)
+const FILES = rounds(3, 120)
 const BATCH = 12
 const SEED = Number(process.env.GROUNDSWELL_SEED ?? 20_261_121)
 

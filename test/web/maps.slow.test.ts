@@ -106,7 +106,7 @@ async function addFarBuoys(page: Page): Promise<void> {
 test('The map and the charts', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('charts and units', (t) => testCharts(t, browser, live))
-  await t.test('what a page of another origin gets', (t) => testOpen(t, browser, live))
+  await t.test('what a page of another origin gets', { skip: BY_NIGHT }, (t) => testOpen(t, browser, live))
 
   await t.test(
     'come after the list and a picture whose dots are where those of the map will be',

@@ -149,9 +149,9 @@ test('DuckDB reads from the files every reading of random snapshots.', async (t)
       )
       ran++
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   )
-  assert.ok(ran >= 8)
+  assert.ok(ran >= 4)
 })
 
 /** Builds and exports the small world. */
