@@ -22,7 +22,7 @@ const MAX_COUNT = 0x7fff_ffff
 
 /** Each purpose counts apart: its number makes the hashed length one that no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
-export type Purpose = keyof typeof PURPOSES
+type Purpose = keyof typeof PURPOSES
 /** The purpose of hashes that choose a place elsewhere (`hashOf`). */
 const OF_HASHES = 128
 

@@ -160,7 +160,7 @@ export function keySource(
     : { source: fileSource(place), copyPath: null }
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly source: KeySource
   /** A file beside the snapshots, for a start without the source; null where that is a file itself. */
   readonly copyPath: string | null

@@ -28,7 +28,7 @@ const PATIENT_INTERVALS = 20
 /** Replicas with a late clock still count in an hour that is over. */
 const KEPT_S = 2 * HOUR_S
 
-export interface QuotaExchangeOptions {
+interface QuotaExchangeOptions {
   readonly redis: SharedCounts
   readonly counters: QuotaCounters
   /** Whether calls are refused while Redis is away. */

@@ -13,7 +13,7 @@ const MOST_SAID = 120
 /** Calls of an hour. A greater count is not ours, and would close a quota until the hour ends. */
 const MOST_CALLS = 2 ** 31
 
-export interface RedisAddress {
+interface RedisAddress {
   /** The address with user and password. */
   readonly url: string
   /** The address without them, for messages. */

@@ -238,7 +238,7 @@ function countChanges(table: MonthTable, first: number, end: number, counts: Cou
   eachStuck(table, first, end, (from, to) => (counts.stuck += to - from))
 }
 
-export interface Spike {
+interface Spike {
   row: number
   /** The buoy's id. */
   buoy: number

@@ -90,7 +90,7 @@ export interface FetchDocument {
   failures: { url: string; reason: string; used_from: string | null }[]
 }
 
-export interface NetworkDocument {
+interface NetworkDocument {
   name: string
   /** 0 for a network that sources mention and that has no buoy in the snapshot. */
   buoys: number

@@ -160,7 +160,7 @@ function cut(runs: readonly Spectra[], oldest: number, last: number): { taken: S
 const MAX_SETS = 2 ** 16
 
 /** Spectra of one buoy that ascend in time, one after another. */
-export interface BuoySpectra {
+interface BuoySpectra {
   readonly buoy: number
   readonly runs: readonly Spectra[]
 }

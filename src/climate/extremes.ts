@@ -83,7 +83,7 @@ export interface Parameters {
   readonly shape: number
 }
 
-export interface GevFit {
+interface GevFit {
   readonly parameters: Parameters
   /**
    * Standard errors from the observed information; null if the shape is at its bound, or this is no maximum.
@@ -128,7 +128,7 @@ function reducedLevel(shape: number, period: number): number {
   return Math.abs(shape) < GUMBEL ? -Math.log(y) : Math.expm1(-shape * Math.log(y)) / shape
 }
 
-export function returnLevel({ location, scale, shape }: Parameters, period: number): number {
+function returnLevel({ location, scale, shape }: Parameters, period: number): number {
   return location + scale * reducedLevel(shape, period)
 }
 

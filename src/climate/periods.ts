@@ -12,7 +12,7 @@ const MONTHS_OF_SEASON = 3
 export const SECTORS = 16
 
 /** A year of a period that does not count. */
-export interface YearLeftOut {
+interface YearLeftOut {
   readonly year: number
   readonly lack: Lack
   readonly coverage: number | null

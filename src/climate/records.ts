@@ -91,7 +91,7 @@ function isSupported({ time, code, length, measure }: Samples, at: number, sign:
   return false
 }
 
-export interface LastRank {
+interface LastRank {
   readonly at: number
   /** Rank among the samples of its month in all years, 1 for the highest, and their number. */
   readonly rank: number

@@ -9,7 +9,7 @@ import type { Segments } from '../index/segments.ts'
 import { type Codes, type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import { SUSPECTS, type Suspect, suspectRows, WAVE_NAMES, type WaveRows } from './suspect.ts'
 
-export type LeftOut = { [reason in Suspect]: number }
+type LeftOut = { [reason in Suspect]: number }
 
 export interface Samples {
   /** Ascending, epoch seconds. */
@@ -263,7 +263,7 @@ export function extremesOf(code: Codes, from: number, to: number): Extremes | nu
 }
 
 /** A bin of a table, by its lower edges; both are places, in bins from 0. */
-export interface Bin {
+interface Bin {
   readonly x: number
   readonly y: number
   readonly count: number

@@ -25,7 +25,7 @@ export interface Storm {
   readonly isCut: boolean
 }
 
-export interface StormRule {
+interface StormRule {
   /** Hundredths of a code; a storm is strictly above. */
   readonly threshold: number
   /** Seconds between two samples above the threshold that are still of one storm. */

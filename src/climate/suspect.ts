@@ -8,7 +8,7 @@ import { DAY, HOUR } from '../sea/time.ts'
 /** Readings further apart than this are not compared. */
 export const NEIGHBOUR_SECONDS = 2 * HOUR
 /** Metres and share by which a height leaves both neighbours in one direction: a spike. */
-export const SPIKE_METRES = 1
+const SPIKE_METRES = 1
 const SPIKE_SHARE = 0.5
 
 /** A sensor is stuck when all wave values of this many readings in a row, over this long, are the same. */

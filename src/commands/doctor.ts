@@ -10,7 +10,7 @@ import { ageText, timestampText } from '../sea/time.ts'
 import { flag, type ConfigOf } from '../server/setting.ts'
 import { lossLines, newestReport } from '../builder/report-document.ts'
 import { readFailure } from '../snapshot/failure.ts'
-import { holdText, readHold } from '../snapshot/retained.ts'
+import { holdText, shownHold } from '../snapshot/retained.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
@@ -88,7 +88,7 @@ export async function examine(config: Config): Promise<Finding[]> {
 function buildFindings({ snapshots }: Config): Finding[] {
   if (!existsSync(snapshots)) return []
   const failure = readFailure(snapshots)
-  const hold = readHold(snapshots)
+  const hold = shownHold(snapshots)
   const losses = lossesIn(snapshots)
   return [
     ...(failure === null

@@ -58,7 +58,7 @@ function valueInWords(name: MeasureName, code: number): string {
 const TOWN_REACH_KM = 150
 
 /** "12 km from Nazaré, Portugal"; the position alone far from all land. */
-export function placeInWords(lat: number, lng: number): string {
+function placeInWords(lat: number, lng: number): string {
   const country = countryAt(lat, lng)
   const named = country === null ? null : countryName(country)
   const near = readTowns().map((town) => ({ town, km: haversineKm(lat, lng, town.lat, town.lng) }))
@@ -71,7 +71,7 @@ export function placeInWords(lat: number, lng: number): string {
 }
 
 /** Counts what a source gives, without keeping its rows. */
-export interface TriedStation extends Pick<BuoyRecord, 'identifier' | 'lat' | 'lng'> {
+interface TriedStation extends Pick<BuoyRecord, 'identifier' | 'lat' | 'lng'> {
   rows: number
   first: number
   last: number
@@ -79,7 +79,7 @@ export interface TriedStation extends Pick<BuoyRecord, 'identifier' | 'lat' | 'l
   interval: number
 }
 
-export interface Trial {
+interface Trial {
   stations: TriedStation[]
   /** Stations without a position. */
   placeless: string[]

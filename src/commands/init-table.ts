@@ -71,7 +71,7 @@ const OPTION_OF: { readonly [about in Question['about']]?: QuestionName } = {
 const ROLES = ['time', 'station', 'name', 'lat', 'lng'] as const
 const COLUMN_WORDS = [...ROLES, ...MEASURE_NAMES]
 
-export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', blanks: 'blanks' } as const
+const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', blanks: 'blanks' } as const
 
 /** A file before the map of its columns is known. */
 interface TableFile {
@@ -92,7 +92,7 @@ interface Understood extends TableFile {
   layout: Layout
 }
 
-export interface Proposal {
+interface Proposal {
   /** The folder of the tables, absolute. */
   folder: string
   kind: 'table' | 'json'

@@ -1,6 +1,6 @@
 /** Signals from the first moment of the program on: the first ends a command cleanly, the second at once. */
 
-export type StopSignal = 'SIGINT' | 'SIGTERM'
+type StopSignal = 'SIGINT' | 'SIGTERM'
 
 /** The listeners for signals; a new listener takes the place of the one before. */
 export interface Signals {

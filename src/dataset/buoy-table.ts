@@ -34,7 +34,7 @@ import {
 } from '../sea/missions.ts'
 
 /** The buoy of a row. */
-export type OrdinalOf = NumberOf
+type OrdinalOf = NumberOf
 
 const DEGREE = 'degree'
 

@@ -27,7 +27,7 @@ export interface CodeColumn extends Named {
 }
 
 /** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds; NaN where there is none. */
-export interface NumberColumn extends Named {
+interface NumberColumn extends Named {
   readonly kind: 'integer' | 'number' | 'time'
   /** For times: the zone whose offset their texts have; UTC without it. */
   readonly zone?: Zone
@@ -52,7 +52,7 @@ export interface WordColumn extends Named {
   write(writer: JsonWriter, row: number, run: Run): void
 }
 
-export interface FlagColumn extends Named {
+interface FlagColumn extends Named {
   readonly kind: 'flag'
   value(row: number, run: Run): boolean | null
 }

@@ -279,7 +279,7 @@ const PARAMETERS: { readonly [name: string]: string } = {
   f: `One of ${FORMATS.join(', ')}; default ${FORMATS[0]}.`,
 }
 /** The parameters of each query beside those of all. */
-export const OWN_PARAMETERS: { readonly [query in EdrQuery]: readonly string[] } = {
+const OWN_PARAMETERS: { readonly [query in EdrQuery]: readonly string[] } = {
   locations: [],
   position: ['coords'],
   radius: ['coords', 'within', 'within-units'],

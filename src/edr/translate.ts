@@ -31,7 +31,7 @@ export interface EdrForm {
 }
 
 /** A request for an operation of the API, and the form of its answer. */
-export interface EdrRequest {
+interface EdrRequest {
   readonly operation: ReturnType<typeof operationOf>['name']
   readonly path: readonly string[]
   /** The query of the operation. */

@@ -78,7 +78,7 @@ export const parameters = {
 
 type Query = QueryOf<typeof parameters>
 
-export interface AskedSeries {
+interface AskedSeries {
   ordinal: number
   asked: SeriesQuery
   rows: SeriesLists

@@ -50,7 +50,7 @@ const MOST_AT_ONCE = 20
 const MOST_ROWS = 10_000
 
 /** The spectra of an answer. */
-export interface AskedSpectra {
+interface AskedSpectra {
   readonly ordinal: number
   /** Null where the range has no spectrum. */
   readonly bands: Bands | null

@@ -29,7 +29,7 @@ export const parameters = {
 
 type Query = QueryOf<typeof parameters>
 
-export interface TideTable {
+interface TideTable {
   readonly position: Position
   /** The clock of days and times, and that of the place. */
   readonly clock: Zone

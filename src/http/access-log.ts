@@ -23,7 +23,7 @@ export interface AccessEntry {
   requestId: string
 }
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   logged: AccessLogged
   format: Format
   worker: number

@@ -18,7 +18,7 @@ const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
 const PLACES_BYTES = PLACES * Uint16Array.BYTES_PER_ELEMENT
 
 /** Limits of what all threads have open at a time. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** Connections for requests. */
   readonly connections: number
   readonly streams: number

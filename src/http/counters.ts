@@ -30,7 +30,7 @@ const COUNTERS = {
   streams_refused_of_one: 15,
   streams_refused_in_all: 16,
 } as const
-export type CounterName = keyof typeof COUNTERS
+type CounterName = keyof typeof COUNTERS
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
 const ROW = 24

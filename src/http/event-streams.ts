@@ -47,7 +47,7 @@ export interface Streaming {
   readonly connections: Connections
 }
 
-export interface BegunStream {
+interface BegunStream {
   readonly head: string
   /** The snapshot that is served. */
   readonly view: View

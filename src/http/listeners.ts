@@ -34,7 +34,7 @@ export interface Feed {
   readonly comment: Uint8Array
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly holder: Holder
   readonly buoys: readonly number[] | null
   /** Called once, when the stream is over. */
@@ -53,7 +53,7 @@ interface Listener extends ListenerOptions {
   paidUntil: number
 }
 
-export interface ListenersOptions {
+interface ListenersOptions {
   /** Called after each slice with the number of events, without comments. */
   readonly onSent: (events: number) => void
   /** Milliseconds that never go back. */

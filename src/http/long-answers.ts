@@ -16,7 +16,7 @@ import { errorAnswer, errorIdOf, FAULT, noContentHead, TAKES_NO_BODY, type HeadF
 import type { Counters } from './counters.ts'
 
 /** One end of a channel to the thread. */
-export interface LongPort {
+interface LongPort {
   postMessage(message: ToLong): void
   on(event: 'message', listener: (message: FromLong) => void): unknown
   on(event: 'close', listener: () => void): unknown

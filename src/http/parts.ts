@@ -27,7 +27,7 @@ export function preferredCoding(exchange: Exchange, format: Format, range: strin
 }
 
 /** Bytes `from` to before `to`. */
-export interface ByteRange {
+interface ByteRange {
   readonly from: number
   readonly to: number
 }

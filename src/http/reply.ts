@@ -93,7 +93,7 @@ export interface HeadFields {
 const DEMO_HEADER = '\r\nX-Demo: true'
 
 /** The snapshot as the heads of its answers name it. */
-export type NamedSnapshot = Pick<Dataset, 'snapshotId' | 'asOf' | 'demo'>
+type NamedSnapshot = Pick<Dataset, 'snapshotId' | 'asOf' | 'demo'>
 
 /** Headers of all answers of the snapshot, each after a CRLF. */
 export function snapshotHeaders({ snapshotId, asOf, demo }: NamedSnapshot): string {

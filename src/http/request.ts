@@ -81,7 +81,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions, Lon
   edr?: Edr
 }
 
-export interface Edr {
+interface Edr {
   /** The origin that clients know this server by; null where `Host` says it. */
   readonly publicUrl: string | null
 }

@@ -50,7 +50,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 const NO_CONTENT = 204
 
 /** One end of a channel to the thread. */
-export interface ToolPort {
+interface ToolPort {
   postMessage(message: ToTools, transferred?: readonly ArrayBuffer[]): void
   on(event: 'message', listener: (message: FromTools) => void): unknown
   on(event: 'close', listener: () => void): unknown

@@ -38,7 +38,7 @@ export function layDays(zone: Zone, first: number, days: number, length: number,
 }
 
 /** Beginnings of a wall clock's buckets in local seconds: what the clock shows, counted as if it were UTC. */
-export interface ClockSteps {
+interface ClockSteps {
   /** The begin of the bucket that holds a local second. */
   readonly begin: (local: number) => number
   /** The begin of the bucket after one that begins at `start`. */

@@ -97,7 +97,7 @@ export interface DayValues {
   readonly count: Int32Array
 }
 
-export interface AskedDays {
+interface AskedDays {
   readonly ordinal: number
   readonly measure: Measure
   readonly aggregation: Aggregation

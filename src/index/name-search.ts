@@ -19,7 +19,7 @@ export const COUNTRY_START = 8
 /** Bits of `matches` below the ordinal. */
 export const FLAG_BITS = 4
 
-export interface Suffixes {
+interface Suffixes {
   readonly text: Uint16Array
   /** Positions in the text, in the order of what follows them. */
   readonly suffixes: Uint32Array
@@ -109,7 +109,7 @@ const MOST_WORDS = 8
 /** Shorter queries would match too many countries, and too many words with an error. */
 const LEAST_LETTERS = 4
 
-export interface SpelledColumns extends Suffixes {
+interface SpelledColumns extends Suffixes {
   readonly flags: Uint8Array
 }
 

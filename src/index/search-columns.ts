@@ -65,7 +65,7 @@ function matchesOf({ owner, flags }: LaidOut, suffixes: Uint32Array): Uint32Arra
   return suffixes.map((at) => (owner[at] << FLAG_BITS) | flags[at])
 }
 
-export interface WordsInput {
+interface WordsInput {
   readonly names: readonly string[]
   readonly slugs: readonly string[]
   readonly identifiers: readonly string[]
@@ -129,7 +129,7 @@ function rankByName(names: readonly string[]): Uint32Array {
   return rank
 }
 
-export interface SearchInput extends WordsInput {
+interface SearchInput extends WordsInput {
   /** The name of each buoy's country, or an empty text. */
   readonly countries: readonly string[]
 }

@@ -46,7 +46,7 @@ const EXPIRY_INTERVAL_MS = 500
 const WRITER_BYTES = 256 * 1024
 
 /** Posts the outcome of an answer, with buffers that are handed over. */
-export type Post = (message: FromLong, transferred?: ArrayBuffer[]) => void
+type Post = (message: FromLong, transferred?: ArrayBuffer[]) => void
 
 export interface QueueOptions {
   /** The text of a fault that may be logged. */
@@ -60,7 +60,7 @@ export interface QueueOptions {
   readonly mostWholeBytes?: number
 }
 
-export interface LongTask {
+interface LongTask {
   readonly number: number
   readonly request: LongRequest
   /** @throws ApiError */

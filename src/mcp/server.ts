@@ -18,7 +18,7 @@ const MOST_WAITING = 256
 const INSTRUCTIONS =
   'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC unless an answer names a timezone. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
 
-export interface ToolOptions {
+interface ToolOptions {
   readonly version: string
   /** Epoch seconds. */
   readonly clock: () => number

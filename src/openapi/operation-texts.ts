@@ -61,7 +61,7 @@ export type ExampleAnswers = { readonly [request: string]: unknown }
 /** Written by `npm run openapi`; a test checks that a server over the demo still answers so. */
 export const EXAMPLE_ANSWERS: ExampleAnswers = EXAMPLES
 
-export interface ExampleRequest {
+interface ExampleRequest {
   word: string
   request: string
 }

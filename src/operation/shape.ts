@@ -4,7 +4,7 @@ import type { RawQuery } from './query.ts'
 
 /** Formats that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
-export type RowFormat = (typeof FORMATS)[number]
+type RowFormat = (typeof FORMATS)[number]
 /** Formats that operations offer. Parquet is written by column, on a thread that serves nothing. */
 export type OfferedFormat = RowFormat | 'parquet'
 /** Only EDR has CoverageJSON, and documents that describe it (`edr/`). */

@@ -13,7 +13,7 @@ import {
 } from './spectra.ts'
 
 /** Directional wave buoys have 39 to 129 bands. */
-export const MAX_BANDS = 256
+const MAX_BANDS = 256
 const FULL_CIRCLE = 360 * DIRECTION_SCALE
 
 /** m²/Hz: ten times what the highest sea has in its narrowest band. */
@@ -27,7 +27,7 @@ export type BandValues = { readonly density: ArrayLike<number> } & {
 }
 
 /** Why a spectrum is left out. */
-export type SpectrumFault =
+type SpectrumFault =
   | 'a spectrum with a density below 0'
   | 'a spectrum with a density that no sea has'
   | 'a spectrum without a density in a band'

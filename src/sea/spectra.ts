@@ -22,7 +22,7 @@ export interface Bands {
 }
 
 /** The values of spectra by band, as codes. */
-export interface BandCodes {
+interface BandCodes {
   readonly density: Uint16Array
   /** Mean and principal direction (NDBC's alpha1 and alpha2). */
   readonly direction: Uint16Array

@@ -18,7 +18,7 @@ export function daysFromCivil(year: number, month: number, day: number): number 
   return era * 146097 + dayOfEra - 719468
 }
 
-export interface CivilDate {
+interface CivilDate {
   year: number
   month: number
   day: number
@@ -161,7 +161,7 @@ const STRICT_TIME = /^(\d{4}-\d\d-\d\d)t(\d\d):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:
 export const LOOSE_TIME =
   /^(\d{4}-\d\d-\d\d)[t ](\d\d):(\d\d)(?::(\d\d)([.,]\d{1,9})?)?(?: ?(?:(z|utc)|([+-])(\d\d)(?::?(\d\d))?))?$/i
 
-export interface IsoTime {
+interface IsoTime {
   /** Seconds from 1970 of the date and the clock as they are written, without the fraction. */
   local: number
   /** Fraction of a second, from 0 to below 1. */

@@ -36,7 +36,7 @@ export interface WaveParameters {
 }
 
 /** The first band that sums take; the number of bands where none is. */
-export function firstSummed({ bands: { frequency, bandwidth } }: Spectrum): number {
+function firstSummed({ bands: { frequency, bandwidth } }: Spectrum): number {
   const found = frequency.findIndex((hz, i) => hz + bandwidth[i] / 2 >= SUMS_FROM_HZ - TOLERANCE_HZ)
   return found < 0 ? frequency.length : found
 }

@@ -11,7 +11,7 @@ import { BuildError } from '../system/build-error.ts'
 /** Milliseconds between asking a build to end and killing it. */
 const GRACE_MS = 2000
 
-export interface BuildToRun {
+interface BuildToRun {
   sources: readonly { kind: string; argument: string }[]
   configuration: string | null
   out: string

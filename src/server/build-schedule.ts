@@ -10,7 +10,7 @@ const FIRST_RETRY_S = 15
 /** Longest sleep before the clock is looked at again: somebody may have set it, or the machine was asleep. */
 const LONGEST_SLEEP_S = 60
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   /** Seconds. */
   every: number
   /** Seconds. Each build begins late by a random part of it, so that servers do not ask a source at once. */

@@ -180,12 +180,12 @@ export function* passIndexes(
 }
 
 /** A day of half-hourly readings: a single one may end with a zero, which JSON leaves out. */
-export const READINGS_FOR_DECIMALS = 48
+const READINGS_FOR_DECIMALS = 48
 /** Some 0.1 ms of work. */
 const BUOYS_PER_STEP = 16
 
 /** @param source ordinal of each buoy's source */
-export function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
+function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
   const count = readings.first.length - 1
   const has = new Uint32Array(count)
   const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)

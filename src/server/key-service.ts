@@ -9,7 +9,7 @@ import type { ServeConfig } from './serve-settings.ts'
 import type { StoreContext } from '../snapshot/store/store.ts'
 import type { LogLine } from '../system/log.ts'
 
-export interface KeySurroundings extends Pick<StoreContext, 'environment' | 'random'> {
+interface KeySurroundings extends Pick<StoreContext, 'environment' | 'random'> {
   readonly log: LogLine
   readonly clock: () => number
 }

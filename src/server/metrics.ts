@@ -1,7 +1,7 @@
 /** `/metrics`: the current figures, and their text in the Prometheus exposition format 0.0.4. */
 import { statSync } from 'node:fs'
 import { newestReport, type ReportDocument } from '../builder/report-document.ts'
-import { readHold } from '../snapshot/retained.ts'
+import { shownHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { readWorkers } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
@@ -69,7 +69,7 @@ function figuresOf(observed: Observed) {
     networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
     report: report(),
     supply,
-    isHeld: readHold(snapshots) !== null,
+    isHeld: shownHold(snapshots) !== null,
     keys,
     quota,
   }
@@ -166,7 +166,7 @@ function number(value: number): string {
   return String(value)
 }
 
-export interface RequestSeries {
+interface RequestSeries {
   route: string
   method: string
   status: string

@@ -35,7 +35,7 @@ export interface ReloadState {
   loading: { id: string; since: number } | null
 }
 
-export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
+interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   supply: Supply
   /** Snapshots for clients that pin them, the current one included. */
   hold?: number

@@ -7,7 +7,7 @@ import { prepareHours } from '../access/hours.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { redisCounts, type SharedCounts } from '../access/redis.ts'
 import { QuotaExchange } from '../access/quota-exchange.ts'
-import { holdText, readHold } from '../snapshot/retained.ts'
+import { holdText, shownHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { openPort } from '../http/port.ts'
@@ -329,7 +329,7 @@ export class RunningServer {
       return
     }
     const { snapshots } = this.#config
-    const hold = readHold(snapshots)
+    const hold = shownHold(snapshots)
     const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
     const { id, asOf, demo } = held.at(-1)!
     const last = this.#reloader.snapshot?.asOf ?? asOf

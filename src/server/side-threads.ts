@@ -18,7 +18,7 @@ const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB } }
 /** Pause before a thread is replaced: the next one may die at once, too. */
 const REPLACE_AFTER_MS = 100
 
-export interface SideThreadOptions {
+interface SideThreadOptions {
   readonly log: LogLine
   /** The current serving threads. */
   readonly workers: () => readonly Worker[]
@@ -101,7 +101,7 @@ abstract class SideThread {
   }
 }
 
-export interface LongThreadOptions extends SideThreadOptions {
+interface LongThreadOptions extends SideThreadOptions {
   /** By default the usual thread. */
   readonly begin?: (start: LongStart) => Worker
 }

@@ -107,7 +107,7 @@ export function mirrorSupply(dir: string, mirror: Mirror): Supply {
   }
 }
 
-export interface ScheduledBuilds {
+interface ScheduledBuilds {
   /** Seconds between builds; 0 where only the first snapshot is built. */
   readonly every: number
   /** Seconds that a build may take. */

@@ -13,9 +13,9 @@ const NAMES: readonly WorkerFigureName[] = [...GAUGES, ...COUNTS]
 /** Rows begin on cache lines of their own. */
 const ROW_CELLS = Math.ceil(NAMES.length / 8) * 8
 
-export type WorkerFigures = { readonly [name in WorkerFigureName]: number }
+type WorkerFigures = { readonly [name in WorkerFigureName]: number }
 
-export type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun'>
+type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun'>
 
 export class WorkerFiguresRow {
   readonly #cells: Float64Array

@@ -30,7 +30,7 @@ const TERMINATE_PATIENCE_MS = 2000
 /** Time between two threads that begin to collect garbage: at the same time each takes longer. */
 const COLLECT_APART_MS = 200
 
-export interface WorkersOptions {
+interface WorkersOptions {
   count: number
   /** The start of the worker with the number `thread`, made for each. */
   startOf: (

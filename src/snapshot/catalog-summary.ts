@@ -104,7 +104,7 @@ function longTextBytes({ names, slugs, identifiers, timezones, sources, source, 
   return long * COPIES_OF_A_TEXT + 2 * bytesOf(spots.map(({ name }) => name))
 }
 
-export interface MemoryLimit {
+interface MemoryLimit {
   bytes: number
   /** What sets the limit, in words. */
   name: string
@@ -129,7 +129,7 @@ interface Held {
 }
 
 /** A snapshot to be loaded: its parts, and what each thread will make of it. */
-export interface Cost {
+interface Cost {
   id: string
   parts: readonly PartEntry[]
   threadBytes: number

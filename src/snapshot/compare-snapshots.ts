@@ -199,7 +199,7 @@ interface ColumnPair {
 }
 
 /** The columns that one of two months has; none if one of the months is missing. */
-export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
+function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
   if (a === null || b === null) return []
   return MEASURE_NAMES.map((name) => ({
     a: a.measures[name].codes,

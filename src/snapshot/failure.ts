@@ -16,7 +16,7 @@ const MAX_BYTES = 16_384
 /** Characters of a reason: messages of several sources may be long. */
 const REASON_LENGTH = 2000
 
-export interface BuildFailure {
+interface BuildFailure {
   /** The time as on the wire. */
   at: string
   reason: string

@@ -32,7 +32,7 @@ const BIN32 = 0xc6
 const NIL = 0xc0
 const BIN32_HEADER_BYTES = 5
 
-export const COLUMN_TYPES = {
+const COLUMN_TYPES = {
   u8: Uint8Array,
   u16: Uint16Array,
   i16: Int16Array,

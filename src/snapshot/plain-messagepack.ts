@@ -5,7 +5,7 @@
  */
 
 /** Bounds of one value with all its items. */
-export interface PlainBounds {
+interface PlainBounds {
   /** Lists and maps within each other. */
   depth: number
   /** Values in all, keys not counted. */

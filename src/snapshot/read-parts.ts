@@ -14,7 +14,7 @@ import { decodePart } from './part-columns.ts'
 import type { PartSummary } from './catalog-summary.ts'
 
 /** A part to read into `bytes`, or only to check. */
-export interface PartToRead {
+interface PartToRead {
   entry: PartEntry
   bytes: Uint8Array | null
 }

@@ -17,7 +17,7 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/regular-files.ts'
-import { errorCode } from '../system/file-faults.ts'
+import { errorCode, isSystemFault } from '../system/file-faults.ts'
 import type { Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
 import {
@@ -47,7 +47,12 @@ export interface Hold {
   after: number
 }
 
-/** Null when nothing is held. A file that cannot be understood counts: only the operator ends a hold. */
+const UNKNOWN_HOLD: Hold = { snapshot: null, since: null, after: Infinity }
+
+/**
+ * Null when nothing is held. A file that cannot be understood counts: only the operator ends a hold. Throws a
+ * fault of the system, after which the next look may find that there is none.
+ */
 export function readHold(dir: string): Hold | null {
   try {
     const text = readRegularFileSync(join(dir, HOLD_FILE), MAX_BYTES).toString('utf8')
@@ -56,8 +61,18 @@ export function readHold(dir: string): Hold | null {
     if (format === FORMAT && isHold) return { snapshot, since, after }
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+    if (isSystemFault(error)) throw error
   }
-  return { snapshot: null, since: null, after: Infinity }
+  return UNKNOWN_HOLD
+}
+
+/** The same for those who only tell of it: one that cannot be read counts, too. */
+export function shownHold(dir: string): Hold | null {
+  try {
+    return readHold(dir)
+  } catch {
+    return UNKNOWN_HOLD
+  }
 }
 
 export function writeHold(dir: string, snapshot: string, after: number, now: number, lock: Lock): void {
@@ -270,7 +285,7 @@ export function resume(dir: string, patience?: Patience): Promise<Republished | 
 
 /** The hold of a rollback, for `/status`; null where nothing is held. */
 export function holdStatus(dir: string): object | null {
-  const hold = readHold(dir)
+  const hold = shownHold(dir)
   const { snapshot, since } = hold ?? { snapshot: null, since: null }
   return hold && { snapshot, since, reason: holdText(hold, dir), ends_with: `groundswell resume ${dir}` }
 }

@@ -19,7 +19,7 @@ export interface SpectraMonth extends MonthRows {
 }
 
 /** `codes[at & mask]`: an absent column is a single missing code with a mask of 0. */
-export interface BandColumn {
+interface BandColumn {
   readonly codes: Uint16Array | Uint8Array
   readonly mask: number
 }

@@ -21,7 +21,7 @@ export type Format = (typeof FORMATS)[number]
  */
 export type LogLine = (message: string, level?: Level, word?: string) => void
 
-export interface LogOptions {
+interface LogOptions {
   format: Format
   level: Level
   write: (text: string) => void

@@ -92,7 +92,7 @@ export function bucketOf(range: ChartRange | null, pixels: number): Bucket | nul
 }
 
 /** A part of a chart: the zone of its buckets (IANA), and what they have of their readings. */
-export interface Bucketed {
+interface Bucketed {
   readonly bucket: Bucket | null
   readonly zone: string
   readonly aggregation?: 'mean' | 'min' | 'max'

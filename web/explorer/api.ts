@@ -8,7 +8,7 @@ export type ActiveBuoy = MapBuoysAnswer['data']['buoys'][number]
 /** The address of an answer, from the server's root. `Data` is the type of the answer's `data`. */
 export type Address<Data> = string & { readonly answer?: Data }
 
-export type TroubleKind = 'unauthorized' | 'quota' | 'offline' | 'unavailable' | 'not found' | 'refused'
+type TroubleKind = 'unauthorized' | 'quota' | 'offline' | 'unavailable' | 'not found' | 'refused'
 
 /** A call that failed, with what a visitor can do about it. */
 export class ApiTrouble extends Error {

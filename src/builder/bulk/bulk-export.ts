@@ -26,7 +26,7 @@ import { collectGarbage } from '../../system/thread.ts'
 import { networksOf, ReadingsFile, writeBuoys, type BulkNetwork } from './bulk-tables.ts'
 import { ExportFolder, type StagedFile } from './export-folder.ts'
 
-export interface ExportOptions {
+interface ExportOptions {
   /** The folder of snapshots. The files that lists of kept snapshots name stay. */
   dir: string
   manifest: Manifest

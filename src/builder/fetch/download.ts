@@ -44,7 +44,7 @@ export interface DownloadRequest {
   signal: AbortSignal
 }
 
-export type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
+type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
 
 /**
  * Downloads a file, or leaves the present one when it is unchanged or the download fails.

@@ -44,7 +44,7 @@ const MAX_UNANSWERED = 3
 const FAILURES_SHOWN = 50
 
 /** Times in milliseconds. */
-export interface FetchLimits extends RequestLimits {
+interface FetchLimits extends RequestLimits {
   /** Limit of one file, all attempts together. */
   wholeMs: number
 }
@@ -320,7 +320,7 @@ const DEFAULT_MAX_BYTES = 256 * 2 ** 20
 /** Most files of one source: a template of stations and days can name very many. */
 const MAX_FILES = 50_000
 
-export interface PlannedFile {
+interface PlannedFile {
   url: string
   /** Path below the source's folder. */
   to: string
@@ -395,7 +395,7 @@ const INDEX_FILE = '.fetched.json'
 /** 200,000 files at some 300 bytes: more than any source may have. */
 const MAX_INDEX_BYTES = 2 ** 26
 
-export interface IndexEntry extends Validators {
+interface IndexEntry extends Validators {
   url: string
   bytes: number
   /** The file's time of change, to recognise it. */

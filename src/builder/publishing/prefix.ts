@@ -216,7 +216,7 @@ const WRITER = /^[ -~]{1,300}$/
 /** A manifest and a record: two hundred bytes for each part of a source that others give, too. */
 const MAX_COMMIT_BYTES = MAX_MANIFEST_BYTES + 2 ** 17
 
-export interface CommitRecord {
+interface CommitRecord {
   /** A random name of this commit: the same snapshot may be published again. */
   name: string
   /** The machine and the process that published it, for people. */

@@ -43,7 +43,7 @@ export interface UwsRequest {
   forEach(visit: (lowerCaseName: string, value: string) => void): void
 }
 
-export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
+type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
 
 export interface UwsApp {
   get(pattern: string, handler: UwsHandler): UwsApp

@@ -18,7 +18,7 @@ export interface StoredFile {
   sha256: string
 }
 
-export interface PartRequest {
+interface PartRequest {
   source: ReadableStore
   dir: string
   entry: StoredFile

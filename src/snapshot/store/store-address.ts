@@ -3,7 +3,7 @@ import { StoreError, type BucketAddress, type ReadableStore, type Store, type St
 import { S3Store } from './s3.ts'
 import { WebStore } from './web-store.ts'
 
-export type StoreAddress =
+type StoreAddress =
   | BucketAddress
   /** `base` ends with a slash. */
   | { kind: 'web'; text: string; base: URL }

@@ -35,7 +35,7 @@ export interface StoreStream extends StoredHead {
 }
 
 /** A small object as a whole. */
-export interface StoreObject extends StoredHead {
+interface StoreObject extends StoredHead {
   bytes: Buffer
 }
 

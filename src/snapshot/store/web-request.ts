@@ -65,7 +65,7 @@ export interface WebAnswer {
   body: Readable
 }
 
-export interface WebRequest {
+interface WebRequest {
   url: URL
   headers?: { readonly [name: string]: string }
   signal?: AbortSignal | undefined

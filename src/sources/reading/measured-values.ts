@@ -106,7 +106,7 @@ export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, f
 }
 
 /** Takes a row with a value: its head, and the codes of its measures, which are used again. */
-export type TakeRow<Head> = (head: Head, names: readonly MeasureName[], codes: Int32Array) => void
+type TakeRow<Head> = (head: Head, names: readonly MeasureName[], codes: Int32Array) => void
 
 /**
  * Hands over the rows of a table that have a usable value. `headOf` returns null for a row that it has

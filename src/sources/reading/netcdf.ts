@@ -62,7 +62,7 @@ export interface NetcdfFile {
 }
 
 /** Opens the file for as long as `use` takes. @throws UnusableFile, also for any fault of a damaged file */
-export type OpenNetcdf = <T>(path: string, use: (file: NetcdfFile) => T) => T
+type OpenNetcdf = <T>(path: string, use: (file: NetcdfFile) => T) => T
 
 let loading: Promise<OpenNetcdf> | null = null
 

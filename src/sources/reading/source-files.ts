@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 2 ** 30
 
 const MAX_ENTRIES = 500_000
 
-export interface FolderListing {
+interface FolderListing {
   /** Paths of regular files, sorted in each folder, without hidden ones. */
   files: string[]
   /** Paths of folders that were not looked into, without hidden ones. */

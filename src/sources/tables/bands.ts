@@ -38,7 +38,7 @@ export const SPECTRA = object({
   r2: PLACE,
   axes: Type.Optional(Type.Enum([...AXES])),
 })
-export type SpectraSpec = Static<typeof SPECTRA>
+type SpectraSpec = Static<typeof SPECTRA>
 
 /** The columns of each quantity by band, or in JSON the field of its list. */
 export interface BandFields {

@@ -119,7 +119,7 @@ function wordOf(value: unknown): string {
 }
 
 /** The places of a table's rows, values, names and units in a document. */
-export interface JsonForm extends Pick<TableSpec, 'rows' | 'when' | 'values' | 'header'> {
+interface JsonForm extends Pick<TableSpec, 'rows' | 'when' | 'values' | 'header'> {
   units?: unknown
 }
 

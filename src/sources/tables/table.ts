@@ -11,7 +11,7 @@ import { compileMap, type MappedTable, type TableSpec } from './column-map.ts'
 import type { FoundTable } from './layout.ts'
 import { type Form, readFolder } from './rows.ts'
 
-export const TABLE_FORM: Form = {
+const TABLE_FORM: Form = {
   kind: 'table',
   files: /\.(?:csv|tsv|tab|txt|dat|asc)$/i,
   ignored: 'not .csv, .tsv, .tab, .txt, .dat or .asc, and no table of the map matches',

@@ -89,7 +89,7 @@ export function changeOf({ time, values }: Part): readonly [before: number, newe
     .toSorted((a, b) => Math.abs(at(a) - wanted) - Math.abs(at(b) - wanted))[0]
   return near === undefined ? null : [heights[near]!, heights[last]!]
 }
-export const CHANGE_MS = 3 * HOUR_MS
+const CHANGE_MS = 3 * HOUR_MS
 /** Networks that report every hour are late by half of one. */
 const CHANGE_TOLERANCE_MS = 0.5 * HOUR_MS
 

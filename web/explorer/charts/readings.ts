@@ -27,7 +27,7 @@ const TIMES: (string | number | null)[][] = [
 
 type Limits = (plot: UPlot, low: number | null, high: number | null) => [number, number]
 
-export interface ReadingsView {
+interface ReadingsView {
   parts: readonly Part[]
   zone: Zone
   scaleOf: Scales

@@ -16,7 +16,7 @@ import type { Api } from '../api.ts'
  * `off`: nothing is followed, as for a guest. `live`: the page knows of each snapshot at once. `lost`: the
  * connection is made again. `refused`: the server gives no events now.
  */
-export type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'refused'
+type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'refused'
 
 /** A page that was out of sight for less keeps its connection: a connection costs a call of the quota. */
 const HIDDEN_MS = 10_000

@@ -84,7 +84,7 @@ export interface Decimals {
 const decimalsOf = (value: unknown): number => String(value).split('.')[1]?.length ?? 0
 
 /** The decimals of a reading, or of all of a chart, by the fields of readings. */
-export const decimalsIn = (fields: object): Decimals[string] =>
+const decimalsIn = (fields: object): Decimals[string] =>
   Object.fromEntries(
     Object.entries(fields).map(([name, values]) => [
       name.replace('significant', 'significient'),

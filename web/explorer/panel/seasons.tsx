@@ -12,7 +12,7 @@ import { clock, page, units, update } from '../store.ts'
 import { METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
 /** The chart's years: the visitor's choice if it has readings, else the newest two years, or null. */
-export function seasonView(
+function seasonView(
   buoy: BuoyDetail,
   view: ViewState,
   answer: Answer<ReadingSeriesAnswer['data']>,
@@ -107,10 +107,7 @@ function Select<K extends 'metric' | 'season' | 'year' | 'against'>(props: {
 }
 
 /** A winter belongs to the year in which it begins. */
-export function seasonName(
-  { year, complete }: Pick<SeriesYear, 'year' | 'complete'>,
-  season: SeasonName,
-): string {
+function seasonName({ year, complete }: Pick<SeriesYear, 'year' | 'complete'>, season: SeasonName): string {
   const name = season === 'winter' ? `${year}/${String((year + 1) % 100).padStart(2, '0')}` : String(year)
   return complete ? name : texts.season.soFar(name)
 }
