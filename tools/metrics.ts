@@ -29,12 +29,11 @@ scrape_configs:
 
 ## How requests are counted and timed
 
-Every request is counted and timed. Refused connections are not
-(\`groundswell_connections_refused_total\`), and neither are requests that the engine refuses itself: malformed ones, heads
-beyond 16 KiB, HTTP/1.0. No counter falls while the process lives.
+Every request is counted and timed, except those that the engine refuses itself: malformed ones, heads beyond 16 KiB, HTTP/1.0.
+No counter falls while the process lives.
 
 - \`http_route\` is the path of the operation (\`/v2/buoys/{buoy_id}\`); \`${OTHER_ROUTES[0]}\` for pages and files,
-  \`${OTHER_ROUTES[1]}\` for unknown paths, \`${OTHER_ROUTES[2]}\` for other methods and refusals of the engine.
+  \`${OTHER_ROUTES[1]}\` for unknown paths, \`${OTHER_ROUTES[2]}\` for messages of assistants, \`${OTHER_ROUTES[3]}\` for the rest, such as other methods.
 - \`http_request_method\` is one of ${list(METHODS)}.
 - \`http_response_status_code\` is one of ${list(STATUSES.filter((status) => status !== 0).map(String))}, else \`_OTHER\`.
   \`499\`: the client went before its answer began.
