@@ -27,7 +27,6 @@ const OWED = {
   program: { characters: 315_000 },
   web: { characters: 20_000 },
   tests: { characters: 195_000 },
-  docs: { words: 1500 },
 }
 /** Above this share of a bound the next change will not fit: something has to go first. */
 const NEAR = 0.97
@@ -116,7 +115,7 @@ bounded(
   counts(countedIn('tools', 'bench', 'deploy', 'clients')),
   BOUNDS.tools,
 )
-bounded('docs', { words: words('docs') }, BOUNDS.docs, OWED.docs)
+bounded('docs', { words: words('docs') }, BOUNDS.docs)
 bounded(
   'docs, README and CONTRIBUTING',
   { words: words('docs', 'README.md', 'CONTRIBUTING.md') },
