@@ -65,7 +65,7 @@ export const BUILD_SETTINGS = {
   ),
   'max-bad': setting(
     'SHARE',
-    "share of a file's lines that may be malformed before the build stops",
+    "share of a file's lines that may be malformed before it is left out",
     '10%',
     share,
   ),

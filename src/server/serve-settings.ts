@@ -155,7 +155,7 @@ export const SERVE_SETTINGS = {
   ),
   'anonymous-quota': setting(
     'N',
-    'requests per hour and address on the two public operations without a key, 0 for no limit',
+    'requests per hour and address on public operations without a key, 0 for no limit',
     '1000',
     wholeNumber(0, MAX_QUOTA),
   ),
