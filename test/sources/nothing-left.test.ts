@@ -246,19 +246,19 @@ const READ: Read[] = [
     rows: ['01T10:00:00Z 1.2 - - - - - - - -'],
   },
   {
-    what: 'a short name in brackets behind the long one, which is no unit',
+    what: 'a short name in brackets, which is no unit',
     text: `Time (UTC),Significant Wave Height (Hs),Peak Period (Tp) [s]\n${at('10:00,1.2,8')}`,
     rows: ['01T10:00:00Z 1.2 - 8 8 - - - - -'],
   },
   {
     what: "Puertos del Estado's names and dates",
-    text: 'Valor nulo: -9999.9\t\nFecha (GMT)\tAltura Signif. del Oleaje(m)\tDireccion Media de Proced.(0=N,90=E)\n2024 03 01 00\t0.58\t-9999.9\n2024 03 01 01\t0.57\t270\n',
+    text: 'Valor nulo: -9999.9\t\nFecha (GMT)\tAltura Signif. del Oleaje(m)\tDirecc. Media de Proced.(0=N,90=E)\n2024 03 01 00\t0.58\t-9999.9\n2024 03 01 01\t0.57\t270\n',
     rows: ['01T00:00:00Z 0.58 - - - - - - - -', '01T01:00:00Z 0.57 - - - 270 - - - -'],
   },
   {
-    what: "SmartAtlantic's names",
-    text: `time (UTC),wave_height_sig (m),wave_height_max (m),wave_period_max (s)\n${at('10:00,1.2,2,9')}`,
-    rows: ['01T10:00:00Z 1.2 2 - - - - - - -'],
+    what: "pandas' index of times, and points of the compass",
+    text: ',Hs (m),Wave direction\n2024-03-01 10:00Z,1.2,NNW\n',
+    rows: ['01T10:00:00Z 1.2 - - - 337.5 - - - -'],
   },
   {
     what: "the Finnish Meteorological Institute's names",

@@ -10,7 +10,7 @@ import { type MeasureName, MEASURES } from '../../sea/columns.ts'
 import { knownColumn, readValues } from '../reading/measured-values.ts'
 import { linesOf, TextTable } from '../reading/text-table.ts'
 import { epochSeconds } from '../reading/times.ts'
-import { conversionOf } from '../reading/units.ts'
+import { conversionOf, degreesOfPoint } from '../reading/units.ts'
 import { BuildError } from '../../system/build-error.ts'
 
 /** A column by the header's name since 2007. */
@@ -67,8 +67,6 @@ const SUMMARY: readonly Known[] = [
   { label: 'WWD', name: 'windWaveDirection', unit: 'degree', isPoint: true },
 ]
 const [SWELL, WIND_WAVES] = [2, 3]
-
-const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
 /** Heights are rounded to tenths. */
 const ROUNDING_MM = 100
@@ -154,8 +152,8 @@ export function readSummary(
     SUMMARY.forEach(({ label, name, isPoint = false }, place) => {
       if (!isPoint) return
       const word = text(label)
-      const point = POINTS.indexOf(word.toUpperCase())
-      if (point >= 0) codes[place] = (point * 360 * MEASURES[name].scale) / POINTS.length
+      const point = degreesOfPoint(word)
+      if (point !== null) codes[place] = point * MEASURES[name].scale
       else if (word !== 'MM' && word !== 'N/A')
         file.skipped(`${label} is not a point of the compass`, station)
     })

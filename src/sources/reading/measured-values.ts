@@ -2,7 +2,7 @@
 import type { FileReport } from '../source.ts'
 import { type Flag, isGood } from './flags.ts'
 import type { OpenTable } from './text-table.ts'
-import { codeOf, isMissing, type ValueColumn, valueColumn } from './units.ts'
+import { codeOf, degreesOfPoint, isMissing, type ValueColumn, valueColumn } from './units.ts'
 import { type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 
@@ -51,7 +51,8 @@ export function readValues(
 ): boolean {
   for (let i = 0; i < measured.length; i++) {
     const one = measured[i]
-    const value = table.number(one.field)
+    let value = table.number(one.field)
+    if (value === null && one.column.isDirection) value = degreesOfPoint(table.text(one.field).trim())
     codes[i] = NO_CODE
     if (values !== undefined) values[i] = NaN
     if (value === null) {

@@ -1,31 +1,24 @@
 /** The formats that texts of times can be in. A format consumes the whole text. */
 import { entryOf } from '../../system/entry-of.ts'
 import { orderIn } from './header.ts'
+import FORMS from './time-formats.json' with { type: 'json' }
 import { formatReader, isoWritten, patternOf, type Written } from './times.ts'
 
-const NUMERIC = ['YYYY MM DD', 'DD MM YYYY', 'MM DD YYYY', 'YY MM DD', 'DD MM YY', 'MM DD YY']
-const NAMED = [
-  'DD-MMM-YYYY,DD/MMM/YYYY,DD MMM YYYY,DD.MMM.YYYY,DD-MMM-YY,DD/MMM/YY,DD MMM YY',
-  'MMM DD YYYY,MMM-DD-YYYY,YYYY-MMM-DD,YYYY MMM DD,YYYY/MMM/DD',
-].flatMap((dates) => dates.split(','))
-const DATES = ['-', '/', '.', ' ']
-  .flatMap((sign) => NUMERIC.map((date) => date.replaceAll(' ', sign)))
-  .concat(NAMED, 'MMM DD, YYYY')
-const CLOCKS = 'HH HH:mm HH:mm:ss HHmm HHmmss HH_mm HH_mm_ss HH.mm HH.mm.ss hh:mm_A hh:mm:ss_A'.split(' ')
+const DATES = FORMS.signs
+  .flatMap((sign) => FORMS.numeric.map((date) => date.replaceAll(' ', sign)))
+  .concat(FORMS.named)
 const HOURS = [
   '',
-  ...CLOCKS.flatMap((clock) => [' ', ', '].map((sign) => sign + clock.replaceAll('_', ' '))),
-  ...['T', '-'].flatMap((sign) => [`${sign}HH`, `${sign}HH:mm`, `${sign}HH:mm:ss`]),
+  ...FORMS.clocks.flatMap((clock) => [' ', ', '].map((sign) => sign + clock)),
+  ...['T', '-'].flatMap((sign) => FORMS.joined.map((clock) => sign + clock)),
 ]
-/** Dates without signs, which clocks without signs may follow. */
-const PLAIN_DATES = ['YYYYMMDD', 'DDMMYYYY', 'MMDDYYYY', 'DDMMMYYYY']
-const PLAIN_HOURS = ['HH', 'HHmm', 'HHmmss', 'THHmm', 'THHmmss', '_HHmm', '_HHmmss']
 
 type Read = (text: string) => Written
 
 const FORMATS: readonly string[] = [
   ...DATES.flatMap((date) => HOURS.map((hour) => date + hour)),
-  ...PLAIN_DATES.flatMap((date) => [...HOURS, ...PLAIN_HOURS].map((hour) => date + hour)),
+  // Clocks without signs may follow dates without signs.
+  ...FORMS.plainDates.flatMap((date) => [...HOURS, ...FORMS.plainHours].map((hour) => date + hour)),
 ]
 
 /** Patterns by format. They are compiled once, when the first table without a format comes. */

@@ -163,6 +163,14 @@ export function numberOf(text: string): number | null {
   return Number(text)
 }
 
+const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+/** The middle of the sector of a point of the compass; null for any other word. */
+export function degreesOfPoint(word: string): number | null {
+  const point = POINTS.indexOf(word.toUpperCase())
+  return point < 0 ? null : point * 22.5
+}
+
 /** The same text for "1.0" and "1"; empty for nothing. */
 export function plainText(text: string): string {
   const number = numberOf(text.trim())

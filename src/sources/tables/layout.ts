@@ -10,6 +10,7 @@ import type { MeasuredColumn } from '../reading/measured-values.ts'
 import { bandColumns, type BandFields, bandFields } from './bands.ts'
 import {
   conversionOf,
+  degreesOfPoint,
   isUnit,
   numberOf,
   saysGoesTo,
@@ -163,7 +164,10 @@ function fieldsToSee(cells: readonly HeaderCell[], timed: readonly number[]): Re
     const isSeen = isFlag || roles.some((role) => ['station', 'name', 'lng', 'lat', 'zone'].includes(role))
     return isSeen ? [i] : []
   })
-  return new Set([...timed, ...decisive, ...unknown.slice(0, MOST_UNKNOWN)].filter((field) => field >= 0))
+  const index = cells[0]?.text === '' ? [0] : []
+  return new Set(
+    [...timed, ...index, ...decisive, ...unknown.slice(0, MOST_UNKNOWN)].filter((field) => field >= 0),
+  )
 }
 
 /** The column of the identifier, or the identifier of all rows. */
@@ -180,8 +184,6 @@ function stationOf(
   return inName ?? (ownColumn >= 0 ? ownColumn : identifierOf(path, info, known))
 }
 
-/** Words for directions: not stations. */
-const COMPASS_POINT = /^[NESW]{1,3}$/i
 const MOST_STATIONS_SEEN = 50
 
 /**
@@ -216,7 +218,7 @@ function severalStations(
     const isFew = words.length > 1 && words.length <= MOST_STATIONS_SEEN && words.length * 2 <= rows
     if (
       !isFew ||
-      words.some((word) => numberOf(word) !== null || COMPASS_POINT.test(word) || word.includes(':'))
+      words.some((word) => numberOf(word) !== null || degreesOfPoint(word) !== null || word.includes(':'))
     )
       continue
     doubt('otherStations', `${table.written[field]}: ${listed(words)}`)
@@ -241,7 +243,8 @@ function factorOf(
   if (typeof given === 'object') return given.factor
   if (look === null || field < 0 || sample === null) return 1
   const words = role === 'lat' ? /\b(?:s|south)\b/i : /\b(?:w|west)\b|degrees?_west/i
-  const isTold = cells[field].qualifiers.has('hemisphere') && words.test(cells[field].text)
+  // A column of JSON that only its place names has no words.
+  const isTold = words.test(cells[field]?.text ?? '') && cells[field].qualifiers.has('hemisphere')
   const format = formatOf(table.labels)
   const isOfFormat = role === 'lng' && format?.isWestward === true
   const isNegative = sample.texts(field).some((text) => text.startsWith('-'))

@@ -67,11 +67,15 @@ export function timeFields(
 
 /** The times of a table, or their fault in words. */
 export function timesOf(
-  fields: readonly number[],
+  named: readonly number[],
   { table, map, cells, sample, ask }: Columns & { table: OpenTable; map: MappedTable },
 ): Times | string {
   const { labels, written, units } = table
   const { at, unit: given } = map.time ?? {}
+  // Programs such as pandas write no name over their index of times.
+  const isIndex =
+    at === undefined && named[0] < 0 && labels[0] === '' && formatsOf(sample?.texts(0) ?? []).length > 0
+  const fields = isIndex ? [0] : named
   const [first] = fields
   const column = labels[first] ?? ''
   const unclear = (about: Question['about'], why: string, can: readonly string[] = []): string => {
@@ -173,11 +177,11 @@ function finerThan(
   })
 }
 
-const isPlain = (text: string): boolean => numberOf(text) !== null
+const isPlain = (text: string): boolean => text !== '' && numberOf(text) !== null
 
 function unknownFormat(label: string, formats: readonly string[], texts: readonly string[]): string {
-  const example = JSON.stringify(texts[0].slice(0, 40))
+  const [example, last] = [texts[0], texts.at(-1)!].map((text) => JSON.stringify(text.slice(0, 40)))
   return formats.length === 0
-    ? `the times of "${label}" are in no one format (${example}): say it in "time", such as "unit": "DD/MM/YYYY HH:mm"`
+    ? `the times of "${label}" are in no one format (${example} … ${last}): say it in "time", such as "unit": "DD/MM/YYYY HH:mm"`
     : `the times of "${label}" (${example}) can be ${formats.join(' or ')}: say which in "time" with "unit"`
 }
