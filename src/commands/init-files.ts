@@ -1,13 +1,7 @@
 /** The files that `init --table` is given: of a kind that is known already, or one table in many files. */
 import { basename } from 'node:path'
 import { BuildError } from '../system/build-error.ts'
-
-/** Kinds with a form of their own, by the beginning of a text. */
-const KNOWN: readonly (readonly [name: string, kind: string, looks: RegExp])[] = [
-  ['NDBC', 'ndbc', /^#?(?:YYYY|YY) +MM +DD +hh|^#STN +LAT +LON/],
-  ['Candhis', 'candhis', /^(?:Campagne|"?Campagne"?)[;,]|^[^\n]*Date(?:Heure)?;H1\/3;/],
-  ['Météo-France', 'meteofrance', /^"?numer_sta"?[;,]/],
-]
+import KNOWN from './known-kinds.json' with { type: 'json' }
 
 /** An answer of Sofar's API: its map is in the documents. */
 const SPOTTER = /"spotterId"/
@@ -17,10 +11,10 @@ const SPOTTER = /"spotterId"/
  * @throws BuildError for a file of another kind, which names the kind
  */
 export function expectNoKnownKind(path: string, text: string): void {
-  for (const [name, kind, looks] of KNOWN) {
-    if (!looks.test(text)) continue
+  for (const { name, kind, looks, page } of KNOWN) {
+    if (!new RegExp(looks).test(text)) continue
     throw new BuildError(
-      `${path}: is a file of ${name}, which has a kind of its own: "groundswell init --kind ${kind} --config ${kind}.json" writes an example; put the files into its folder`,
+      `${path}: is a file of ${name}, which has a kind of its own: "groundswell init --kind ${kind} --config ${kind}.json" writes an example; put the files into its folder, named as docs/${page}.md says`,
     )
   }
   if (SPOTTER.test(text)) {

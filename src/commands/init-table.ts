@@ -248,7 +248,7 @@ async function understand(file: TableFile, answers: Told, format = ''): Promise<
     const final = finalOf(file, spec)
     expectUsed(file, final, answers)
     print(`${file.path}:`)
-    for (const line of [...doubts, ...rowsInWords(final.found, final.layout)]) print(`  ${line}`)
+    for (const line of [...new Set(doubts), ...rowsInWords(final.found, final.layout)]) print(`  ${line}`)
     return { ...file, spec, layout }
   }
 }
@@ -324,9 +324,16 @@ function tablesOf(
   // Without values the keys of the rows are the names of columns.
   const form = isFirst ? { ...map, ...rowsIn(document), values: undefined } : map
   const open = (): FoundTable['table'][] => openJson(document, form as typeof map, file)
-  const look = isFirst ? (): FoundTable['table'] | null => open()[0] ?? null : null
-  const found = isFirst ? { ...form, values: map.values } : map
-  return open().map((table) => ({ table, map: found as typeof map, path, info: new Map(), look }))
+  const found = (isFirst ? { ...form, values: map.values } : map) as typeof map
+  return open().map((table) => {
+    const look = (): FoundTable['table'] => {
+      const [again] = open()
+      // Columns that options name by their places come after those of the rows.
+      for (const place of table.written) again.column(place)
+      return again
+    }
+    return { table, map: found, path, info: new Map(), look: isFirst ? look : null }
+  })
 }
 
 /** The place of the longest list of objects in a document, or of lists below one of names. */
@@ -441,7 +448,9 @@ function specOf({ table, map }: FoundTable, layout: Layout, answers: Told, isJso
   const placeOf = (field: number): At => {
     const name = written[field]
     if (isJson) return name.startsWith('/') ? name : `/${map.header === undefined ? '' : '@'}${escaped(name)}`
-    return answers['no-header'] || labels.indexOf(labels[field]) !== field ? field + 1 : labels[field]
+    return answers['no-header'] || name === '' || labels.indexOf(labels[field]) !== field
+      ? field + 1
+      : labels[field]
   }
   const values: NonNullable<TableSpec['values']> = {}
   for (const { field, column } of layout.measured) {
@@ -561,7 +570,9 @@ async function ask(
     if (problem !== '') print(`${path}: ${problem}`)
     if (process.stdin.isTTY) return (answers[name] = await atTerminal(`${path}: ${what}?`, usual, fits))
     if (usual === '')
-      throw new BuildError(`${path}: ${problem === '' ? 'it does not say' : 'give'} ${what}: --${name}`)
+      throw new BuildError(
+        `${path}: ${problem === '' ? 'it does not say' : 'give'} ${what}: --${name}${name === 'lat' && answers.lng === '' ? ' and --lng' : ''}`,
+      )
     // Each file may have a station of its own, so one name is no answer for all.
     return usual
   }

@@ -203,13 +203,13 @@ test('What init cannot guess is said by options, which are in the configuration 
 
 test('Rows of JSON become a map of places, with every unit written down.', async (t) => {
   const rows = [10, 11].map((hour) => ({
-    moment: `2024-03-01T${hour}:00Z`,
+    at: { moment: `2024-03-01T${hour}:00Z`, lat: 44 },
     wave: { 'a/b': 1.5 },
-    lat: 44,
     lon: -9,
   }))
   const files = { 'buoy.json': JSON.stringify({ answer: { 'a/b': rows }, more: [] }) }
-  const args = '--table buoy.json --column time=moment --column significantHeight=/wave/a~1b'
+  const args =
+    '--table buoy.json --column time=/at/moment --column lat=/at/lat --column significantHeight=/wave/a~1b'
   const { code, said, config, read } = await initialiseIn(t, files, args.split(' '))
   assert.equal(code, 0, said)
   assert.equal(config().sources[0].kind, 'json')
@@ -317,13 +317,10 @@ test('init refuses with a reason and leaves nothing behind.', async (t) => {
       /up to now; one identifier has two wave heights at many times/,
     ],
     [{ 'b.csv': HEADER }, WHERE, /no row follows the header/],
-    [
-      { 'b.csv': '#YY  MM DD hh mm WDIR WSPD\n' },
-      WHERE,
-      /is a file of NDBC, which has a kind of its own: "groundswell init --kind ndbc/,
-    ],
+    [{ 'b.csv': '#YY  MM DD hh mm WDIR WSPD\n' }, WHERE, /a file of NDBC, .* --kind ndbc/],
     [{ 'b.csv': 'DateHeure;H1/3;Hmax\n2024-03-01 10:00;1;2\n' }, WHERE, /is a file of Candhis/],
-    [{ 'b.csv': 'numer_sta;date;HwaHwa\n' }, WHERE, /is a file of Météo-France/],
+    [{ 'b.csv': 'numer_sta;date;HwaHwa\n' }, WHERE, /a file of Météo-France/],
+    [{ 'b.csv': '{"table":{"columnNames":[]}}' }, WHERE, /a file of ERDDAP/],
     [{ 'b.csv': '{"data":{"spotterId":"SPOT-1"}}' }, WHERE, /is an answer for a Spotter/],
   ]
   for (const [files, args, says] of cases) {
@@ -334,15 +331,15 @@ test('init refuses with a reason and leaves nothing behind.', async (t) => {
   }
 })
 
-test('What a table does not say is asked for by the option that says it, one after the other.', async (t) => {
+test('What a table does not say is asked for, one after the other.', async (t) => {
   const text = 'Date,Hs,Flag\n01/02/2024 10:00,1.5,A\n02/03/2024 10:00,9,B\n'
   const given: string[] = []
   for (const [option, value] of [
     ['--time-format', 'DD/MM/YYYY HH:mm'],
     ['--time-zone', 'Europe/Paris'],
     ['--good-flags', 'A'],
-    ['--lat', '48.5'],
     ['--lng', '-4.5'],
+    ['--lat', '48.5'],
     ['', ''],
   ]) {
     const { code, said, read } = await initialiseIn(t, { 'b.txt': text }, ['--table', 'b.txt', ...given])
