@@ -1,17 +1,14 @@
 /** `init --table` and `init --kind`, and the page for owners of a buoy, followed as it is written. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { openKind } from '../../src/sources/kinds.ts'
-import type { TableOptions } from '../../src/sources/tables/column-map.ts'
 import { runCli, temporaryFolder } from '../live.ts'
 import { blocksOf, exampleOf, KINDS, textOf } from '../sources/examples.ts'
-import { recordSource, rowTable } from '../sources/recorder.ts'
+import { recordSource } from '../sources/recorder.ts'
 import { BARE, startProgram } from '../started_program.ts'
-
-const textAt = (path: string): string => readFileSync(path, 'utf8')
 
 /** The words of a command line. */
 const wordsOf = (line: string): string[] =>
@@ -90,34 +87,20 @@ async function doctorOf(config: string, ...more: string[]) {
 }
 
 const HEADER = 'Time (UTC),Hs (m),Tp (s)\n'
-const WHERE = ['--lat', '44', '--lng', '-9']
 
-/** Writes files into a new folder and runs `init` there on the first ones. */
-async function initialiseIn(
-  t: TestContext,
-  files: { [name: string]: string | Buffer },
-  args: readonly string[],
-) {
+/** Writes a table into a new folder and runs `init` there on it. */
+async function initialiseIn(t: TestContext, name: string, text: string) {
   const cwd = temporaryFolder(t)
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  writeFileSync(join(cwd, name), text)
   const place = { cwd, env: { ...BARE, HOME: cwd } }
-  const run = startProgram(t, ['init', '--config', 'c.json', ...args], place)
-  const code = await run.ended
-  const config = (): { data: string; sources: [{ kind: string; folder: string; options: TableOptions }] } =>
-    JSON.parse(textAt(join(cwd, 'c.json'))) as ReturnType<typeof config>
-  const read = async (): Promise<string[]> => {
-    const [{ kind, options }] = config().sources
-    return rowTable((await recordSource(openKind(kind, cwd, { ...options }))).rows)
-  }
-  return { cwd, code, said: run.said, config, read, place }
+  const args = ['--config', 'c.json', '--table', name, '--station', 'Bank', '--lat', '44', '--lng', '-9']
+  const run = startProgram(t, ['init', ...args], place)
+  return { cwd, code: await run.ended, said: run.said, place }
 }
 
 test("The next month's file is read without a word, and a table of another name is a grave doubt.", async (t) => {
-  const files = { 'bank_03.csv': `${HEADER}2024-03-01 10:00,1.2,8\n` }
-  const args = ['--table', 'bank_03.csv', '--station', 'Bank', ...WHERE]
-  const { cwd, code, said, config, place } = await initialiseIn(t, files, args)
+  const { cwd, code, said, place } = await initialiseIn(t, 'bank_03.csv', `${HEADER}2024-03-01 10:00,1.2,8\n`)
   assert.equal(code, 0, said)
-  assert.equal(config().sources[0].options.tables![0].files, 'bank_{digits}.csv')
   writeFileSync(join(cwd, 'bank_04.csv'), `${HEADER}2024-04-01 10:00,2.2,8\n`)
   writeFileSync(join(cwd, 'bank_test.csv'), `${HEADER}2024-05-01 10:00,9.2,8\n`)
   const build = startProgram(t, ['build', '--config', 'c.json'], place)
@@ -129,228 +112,12 @@ test("The next month's file is read without a word, and a table of another name 
   assert.match(build.said, /Own buoys: 2 files, 2 rows, 0 bad lines/)
 })
 
-test('Files of equal columns are one table, and the days of one decide the format of all.', async (t) => {
-  const rows = (day: string): string =>
-    `Date,Hs (m),Lat,Lon\n${day} 10:00,1.2,44,-9\n${day} 11:00,1.3,44,-9\n`
-  const files = {
-    'b_04.csv': rows('01/04/2024'),
-    'b_03.csv': rows('13/03/2024'),
-    'other.csv': `${HEADER}2024-03-01 10:00,1.2,8\n`,
-  }
-  const args = '--table b_04.csv b_03.csv --time-zone UTC'
-  const { code, said, config, read } = await initialiseIn(t, files, args.split(' '))
-  assert.equal(code, 0, said)
-  assert.deepEqual(
-    config().sources[0].options.tables!.map(({ files: names, station }) => [names, station]),
-    [['b_{digits}.csv', { is: 'b' }]],
-  )
-  assert.deepEqual(
-    (await read()).map((row) => row.slice(0, 22)),
-    ['b/0 2024-03-13T10:00:0', 'b/0 2024-03-13T11:00:0', 'b/0 2024-04-01T10:00:0', 'b/0 2024-04-01T11:00:0'],
-  )
-})
-
-test('A list of stations, given or beside the tables, may begin with station, id or code.', async (t) => {
-  for (const first of ['identifier', 'station', 'id', 'code']) {
-    const files = {
-      'north.csv': `${HEADER}2024-03-01 10:00,1.2,8\n`,
-      'south.csv': `${HEADER}2024-03-01 10:00,2.2,8\n`,
-      'stations.csv': `${first},name,lat,lng\nnorth,N,44,-9\nsouth,S,43,-9\n`,
-    }
-    const given = first === 'id' ? ['stations.csv'] : []
-    const { code, said } = await initialiseIn(t, files, ['--table', 'north.csv', 'south.csv', ...given])
-    assert.equal(code, 0, said)
-    assert.match(
-      said,
-      /Own buoys: 2 buoys, 0 reporting in the last 24 hours, newest reading 2024-03-01T10:00:00Z/,
-    )
-  }
-})
-
-test('What init cannot guess is said by options, which are in the configuration and read so.', async (t) => {
-  const cases: [text: string, args: string[], row: string, inMap: object][] = [
-    [
-      '2024-03-01T10:00Z;1,5;8\n2024-03-01T11:00Z;1,6;8\n',
-      ['--no-header', '--delimiter', 'semicolon', '--column', 'time=1', '--column', 'significantHeight=2'],
-      '1.5',
-      { header: false, delimiter: ';' },
-    ],
-    [
-      'Time (UTC),Hs,Gust\n2024-03-01 10:00,150,9\n',
-      ['--unit', 'significantHeight=cm', '--unit', 'gustSpeed=m/s'],
-      '1.5',
-      { values: { significantHeight: { at: 'Hs', unit: 'cm' }, gustSpeed: { at: 'Gust', unit: 'm/s' } } },
-    ],
-    [
-      'Moment (UTC),Sea,Hs (m)\n2024-03-01 10:00,1.5,9\n',
-      ['--column', 'time=Moment', '--column', 'significantHeight=Sea', '--unit', 'significantHeight=m'],
-      '1.5',
-      { values: { significantHeight: { at: 'Sea', unit: 'm' } } },
-    ],
-  ]
-  for (const [text, args, height, inMap] of cases) {
-    const given = ['--table', 'b.csv', ...args, ...WHERE]
-    const { code, said, config, read } = await initialiseIn(t, { 'b.csv': text }, given)
-    assert.equal(code, 0, said)
-    const [table] = config().sources[0].options.tables!
-    assert.deepEqual(
-      Object.fromEntries(Object.keys(inMap).map((key) => [key, table[key as 'values']])),
-      inMap,
-    )
-    assert.equal((await read())[0].split(' ')[2], height)
-  }
-})
-
-test('Rows of JSON become a map of places, with every unit written down.', async (t) => {
-  const rows = [10, 11].map((hour) => ({
-    at: { moment: `2024-03-01T${hour}:00Z`, lat: 44 },
-    wave: { 'a/b': 1.5 },
-    lon: -9,
-  }))
-  const files = { 'buoy.json': JSON.stringify({ answer: { 'a/b': rows }, more: [] }) }
-  const args =
-    '--table buoy.json --column time=/at/moment --column lat=/at/lat --column significantHeight=/wave/a~1b'
-  const { code, said, config, read } = await initialiseIn(t, files, args.split(' '))
-  assert.equal(code, 0, said)
-  assert.equal(config().sources[0].kind, 'json')
-  assert.equal(config().sources[0].options.tables![0].rows, '/answer/a~1b')
-  assert.deepEqual(
-    (await read()).map((row) => row.split(' ').slice(0, 3).join(' ')),
-    ['buoy/0 2024-03-01T10:00:00Z 1.5', 'buoy/0 2024-03-01T11:00:00Z 1.5'],
-  )
-})
-
-test('Lists below a list of names in JSON become a map by these names.', async (t) => {
-  const all = [
-    ['Time', 'H1/3', 'Hm0 (m)', 'lat', 'lon'],
-    ['2024-03-01T10:00Z', '1.1', '1.5', 44, -9],
-  ]
-  const files = { 'buoy.json': JSON.stringify({ all }) }
-  const { code, said, config } = await initialiseIn(t, files, ['--table', 'buoy.json'])
-  assert.equal(code, 0, said)
-  const [{ rows, header, values }] = config().sources[0].options.tables!
-  assert.deepEqual([rows, header, values!.significantHeight!.at], ['/all', '/all/0', '/@Hm0 (m)'])
-  assert.match(said, /buoy lies at 44 -9, .*: 1 row [^]*1 file, 1 row, 0 bad lines/)
-})
-
-test('A text that is not UTF-8 is asked about with its first odd line, and read by the encoding that is told.', async (t) => {
-  const rows = 'Île,2024-03-01 10:00,1.2\nÎle,2024-03-01 11:00,1.3\n'
-  const files = { 'b.csv': Buffer.from(`station,Time (UTC),Hs (m)\n${rows}`, 'latin1') }
-  const init = (...more: string[]) => initialiseIn(t, files, ['--table', 'b.csv', ...more, ...WHERE])
-  const asked = await init()
-  assert.equal(asked.code, 1, asked.said)
-  assert.match(asked.said, /it is not UTF-8: line 2: .*\n.*--encoding\n$/)
-  const wrong = await init('--encoding', 'latin-9000')
-  assert.match(wrong.said, /--encoding: expected a name of the Encoding Standard/)
-  const { code, said, config } = await initialiseIn(
-    t,
-    { ...files, 'stations.csv': 'id,name,lat,lng\nÎle,Île,48,-5\n' },
-    ['--table', 'b.csv', '--encoding', 'windows-1252'],
-  )
-  assert.equal(code, 0, said)
-  assert.equal(config().sources[0].options.tables![0].encoding, 'windows-1252')
-  assert.match(said, /Île/)
-  const plain = { 'b.csv': `${HEADER}2024-03-01 10:00,1.2,8\n` }
-  const useless = await initialiseIn(t, plain, ['--table', 'b.csv', '--encoding', 'windows-1252', ...WHERE])
-  assert.match(useless.said, /--encoding changes nothing: the text is the same in UTF-8/)
-})
-
 test('init refuses with a reason and leaves nothing behind.', async (t) => {
-  const good = `${HEADER}2024-03-01 10:00,1.2,8\n`
-  const cases: [files: { [name: string]: string }, args: string[], says: RegExp][] = [
-    [
-      { 'b.csv': good },
-      ['--good-flags', '1', ...WHERE],
-      /--good-flags changes nothing: no column is of flags/,
-    ],
-    [
-      { 'b.csv': 'Epoch,Hs (m)\n1709287200,1.2\n' },
-      ['--column', 'time=Epoch', '--time-format', 'seconds since 1970-01-01', '--time-zone', 'UTC', ...WHERE],
-      /--time-zone changes nothing/,
-    ],
-    [
-      { 'b.csv': good },
-      ['--column', 'significantHight=Hs', ...WHERE],
-      /--column: unknown "significantHight": did you mean "significantHeight"\?/,
-    ],
-    [{ 'b.csv': good }, ['--column', 'Hs', ...WHERE], /--column: expected time=…, not "Hs"/],
-    [
-      { 'b.csv': good },
-      ['--column', 'windSpeed=Wind', ...WHERE],
-      /the header lacks "Wind"; it has Time, Hs, Tp/,
-    ],
-    [
-      { 'b.csv': good },
-      ['--unit', 'windSpeed=kn', ...WHERE],
-      /--unit windSpeed=kn: no column is known to be windSpeed/,
-    ],
-    [
-      { 'b.csv': good },
-      ['--unit', 'significantHeight=parsec', ...WHERE],
-      /is not a known unit of this measure/,
-    ],
-    [
-      { 'b.csv': `${HEADER}2090-03-01 10:00,1.2,8\n` },
-      WHERE,
-      /all times are in the future \(the first is 2090-/,
-    ],
-    [
-      { 'b.csv': good, 'stations.csv': 'id,name,lat,lng\nother,O,1,2\n' },
-      [],
-      /no position is known of b: list it in /,
-    ],
-    [
-      { 'b.csv': '2024-03-01T10:00Z,1.2\n2024-03-01T11:00Z,1.2\n' },
-      WHERE,
-      /give --no-header and the numbers of columns/,
-    ],
-    [{ 'b.csv': '' }, WHERE, /b.csv: it is empty/],
-    [
-      { 'b.csv': 'Time (UTC),Hxx (m),Tp (s)\n2024-03-01 10:00,1.2,8\n' },
-      WHERE,
-      /no column is known to be the wave height; name it: --column significantHeight=NAME/,
-    ],
-    [{ 'b.csv': 'Xtime (UTC),Hs (m)\n2024-03-01 10:00,1.2\n' }, WHERE, /: --column time=NAME\n/],
-    [
-      { 'b.csv': `${HEADER}${[1, 2, 3, 4].map((height) => `2024-03-01 10:00,${height},8\n`).join('')}` },
-      ['--station', 'B', ...WHERE],
-      /up to now; one identifier has two wave heights at many times/,
-    ],
-    [{ 'b.csv': HEADER }, WHERE, /no row follows the header/],
-    [{ 'b.csv': '#YY  MM DD hh mm WDIR WSPD\n' }, WHERE, /a file of NDBC, .* --kind ndbc/],
-    [{ 'b.csv': 'DateHeure;H1/3;Hmax\n2024-03-01 10:00;1;2\n' }, WHERE, /is a file of Candhis/],
-    [{ 'b.csv': 'numer_sta;date;HwaHwa\n' }, WHERE, /a file of Météo-France/],
-    [{ 'b.csv': '{"table":{"columnNames":[]}}' }, WHERE, /a file of ERDDAP/],
-    [{ 'b.csv': '{"data":{"spotterId":"SPOT-1"}}' }, WHERE, /is an answer for a Spotter/],
-  ]
-  for (const [files, args, says] of cases) {
-    const { cwd, code, said } = await initialiseIn(t, files, ['--table', 'b.csv', ...args])
-    assert.ok(code === 1 || code === 2, said)
-    assert.match(said, says)
-    assert.deepEqual(readdirSync(cwd).sort(), Object.keys(files).sort(), said)
-  }
-})
-
-test('What a table does not say is asked for, one after the other.', async (t) => {
-  const text = 'Date,Hs,Flag\n01/02/2024 10:00,1.5,A\n02/03/2024 10:00,9,B\n'
-  const given: string[] = []
-  for (const [option, value] of [
-    ['--time-format', 'DD/MM/YYYY HH:mm'],
-    ['--time-zone', 'Europe/Paris'],
-    ['--good-flags', 'A'],
-    ['--lng', '-4.5'],
-    ['--lat', '48.5'],
-    ['', ''],
-  ]) {
-    const { code, said, read } = await initialiseIn(t, { 'b.txt': text }, ['--table', 'b.txt', ...given])
-    assert.equal(code, option === '' ? 0 : 1, said)
-    given.push(option, value)
-    if (option !== '') assert.match(said, new RegExp(`${option}\\n$`))
-    else {
-      assert.match(said, /heights without a unit are taken for metres: Hs/)
-      assert.deepEqual(await read(), ['b/0 2024-02-01T09:00:00Z 1.5 - - - - - - - -'])
-    }
-  }
+  const times = [1, 2, 3, 4].map((height) => `2024-03-01 10:00,${height},8\n`)
+  const { cwd, code, said } = await initialiseIn(t, 'b.csv', `${HEADER}${times.join('')}`)
+  assert.equal(code, 1)
+  assert.match(said, /up to now; one identifier has two wave heights at many times/)
+  assert.deepEqual(readdirSync(cwd), ['b.csv'])
 })
 
 test('init --kind writes an example of every kind, which its configuration reads.', async (t) => {
