@@ -200,6 +200,8 @@ test('init refuses with a reason.', async (t) => {
     assert.match(said, says)
     assert.deepEqual(tables, [])
   }
+  const { said } = await propose(t, {}, {}, ['north/b.csv', 'south/b.csv'])
+  assert.match(said, /the tables are in several folders/)
 })
 
 test('What a table does not say is asked for, one after the other.', async (t) => {

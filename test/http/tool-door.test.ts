@@ -8,6 +8,7 @@ import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
 import type { Exchange, HeaderName, LaterEvents, LaterReply } from '../../src/http/exchange.ts'
 import { NOT_RECORDED } from '../../src/http/exchange.ts'
 import { ToolDoor, type ToolDoorOptions } from '../../src/http/tool-door.ts'
+import { ToolServers } from '../../src/mcp/server.ts'
 import type { FromTools, ToTools } from '../../src/mcp/thread.ts'
 import { awayFromTheHour } from '../api/hour.ts'
 import { examplesSnapshots } from '../built_once.ts'
@@ -305,4 +306,25 @@ test('Messages wait for the thread, a few of one address and some of all, and ar
   assert.match(first[2].reply.status, /^503 /)
   assert.equal((await sent('192.0.2.1')).reply.status, '', 'it waits for the next thread')
   assert.equal(wakes, 2)
+})
+
+test('Eight calls of tools run at once, 256 wait for their turn, and one more is told to ask fewer.', async () => {
+  let [asked, release] = [0, () => {}]
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const ask = async () => {
+    asked++
+    await held
+    return { status: 404, header: () => null, text: '{}' }
+  }
+  const servers = new ToolServers({ version: '1', clock: () => 0, onFault: assert.fail })
+  const [body, headers] = [callOf('find_buoys', { text: 'anglet' }), JSON_TYPES]
+  const replies = Array.from({ length: 8 + 256 + 1 }, async () => {
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers })
+    const free = () => Promise.resolve(null)
+    return (await servers.answer(request, body, { name: '', keyAdvice: '', ask }, free)).text()
+  })
+  assert.match(await Promise.any(replies), /Too many calls at once/)
+  assert.equal(asked, 8)
+  release()
+  assert.equal((await Promise.all(replies)).filter((text) => text.includes('Too many')).length, 1)
 })

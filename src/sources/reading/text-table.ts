@@ -161,11 +161,10 @@ export class TextTable implements OpenTable {
     const below = textsOf(bytes, ahead)
     const cells = below.map((cell) => cell.replace(/^[([](.*)[)\]]$/, '$1').trim())
     const isBelow = !isHeaderless && (units ?? (cells.some(isUnit) && !cells.some(isOfRow)))
-    const again = [this.lineText()]
+    const first = this.lineText()
     if (isBelow) this.#split()
-    if (isBelow) again.push(this.lineText())
     this.#isHeader = isHeaderless ? undefined : isHeader
-    this.#again = new Set(again)
+    this.#again = new Set([first, this.lineText()])
     this.labels = this.written.map((label, i) => (isBelow ? label : (this.#named[i]?.[1] ?? label)))
     this.units = this.written.map((_, i) => (isBelow ? (cells[i] ?? '') : (this.#named[i]?.[2] ?? '')))
   }
