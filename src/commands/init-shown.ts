@@ -1,6 +1,7 @@
 /** Shows a table for `init`: its first rows as they are read, and each station's place and interval. */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
+import { isInland } from '../sea/inland.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { NO_CODE, type RowBatch } from '../sea/row-batch.ts'
 import { countryAt, countryName } from '../sea/territory.ts'
@@ -63,7 +64,7 @@ function placeInWords(lat: number, lng: number): string {
   const named = country === null ? null : countryName(country)
   const near = readTowns().map((town) => ({ town, km: haversineKm(lat, lng, town.lat, town.lng) }))
   const nearest = near.reduce((best, one) => (one.km < best.km ? one : best))
-  const where = named === null ? 'far from all land' : `off ${named}`
+  const where = named === null ? 'far from all land' : `${isInland(lat, lng) ? 'in' : 'off'} ${named}`
   const { town, km } = nearest
   if (km > TOWN_REACH_KM) return `${lat} ${lng}, ${where}`
   const land = countryName(town.country) ?? town.country

@@ -202,6 +202,8 @@ test('init refuses with a reason.', async (t) => {
   }
   const { said } = await propose(t, {}, {}, ['north/b.csv', 'south/b.csv'])
   assert.match(said, /the tables are in several folders/)
+  const inland = await propose(t, { 'b.csv': good }, { lat: '48', lng: '68' })
+  assert.match(inland.said, /lies at 48 68, in Kazakhstan/)
 })
 
 test('What a table does not say is asked for, one after the other.', async (t) => {
