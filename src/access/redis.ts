@@ -36,7 +36,6 @@ export function parseRedisAddress(text: string): RedisAddress {
   return { url: text, name: scheme + place, hasPassword: new URL(text).password !== '' }
 }
 
-/** Counts of one Redis. */
 export type SharedCounts = Awaited<ReturnType<typeof redisCounts>>
 
 /** @param random gives a number in [0, 1) */

@@ -240,7 +240,6 @@ function countChanges(table: MonthTable, first: number, end: number, counts: Cou
 
 interface Spike {
   row: number
-  /** The buoy's id. */
   buoy: number
   /** "2026-03-01T10:00:00Z: 12.3 m between 1.2 and 1.3 m" */
   text: string

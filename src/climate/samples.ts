@@ -167,7 +167,6 @@ export class Distribution {
     this.#counts = new Uint32Array(Math.max(1, greatest - least + 1))
   }
 
-  /** Adds the codes [from, to). */
   add(codes: ArrayLike<number>, from: number, to: number): void {
     const [counts, least] = [this.#counts, this.#least]
     for (let i = from; i < to; i++) counts[codes[i] - least]++

@@ -17,7 +17,7 @@ import {
   type TableOptions,
   type TableSpec,
 } from '../sources/tables/column-map.ts'
-import { openJson } from '../sources/tables/json.ts'
+import { escaped, openJson } from '../sources/tables/json.ts'
 import { type FoundTable, type Layout, layoutOf, type Question } from '../sources/tables/layout.ts'
 import { findTable } from '../sources/tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -329,7 +329,7 @@ function tablesOf(
     const look = (): FoundTable['table'] => {
       const [again] = open()
       // Columns that options name by their places come after those of the rows.
-      for (const place of table.written) again.column(place)
+      for (const place of table.places!) again.column(place)
       return again
     }
     return { table, map: found, path, info: new Map(), look: isFirst ? look : null }
@@ -355,8 +355,6 @@ function rowsIn(document: unknown): Pick<TableSpec, 'rows' | 'header'> {
   walk(document, '', 8)
   return best
 }
-
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function timeOf(answers: Told): NonNullable<TableSpec['time']> | null {
   const zone = answers['time-zone']
@@ -444,11 +442,10 @@ function unitsOf(answers: Told, { table, map }: FoundTable): Pick<TableSpec, 'va
 
 /** The map of a table with all that was recognised, so that a file with other names is refused. */
 function specOf({ table, map }: FoundTable, layout: Layout, answers: Told, isJson: boolean): TableSpec {
-  const { labels, units, written } = table
+  const { labels, units, written, places } = table
   const placeOf = (field: number): At => {
-    const name = written[field]
-    if (isJson) return name.startsWith('/') ? name : `/${map.header === undefined ? '' : '@'}${escaped(name)}`
-    return answers['no-header'] || name === '' || labels.indexOf(labels[field]) !== field
+    if (places !== undefined) return places[field]
+    return answers['no-header'] || written[field] === '' || labels.indexOf(labels[field]) !== field
       ? field + 1
       : labels[field]
   }
@@ -465,12 +462,12 @@ function specOf({ table, map }: FoundTable, layout: Layout, answers: Told, isJso
   const { station, lat, lng, name } = layout
   const roles = { station, lat, lng, name }
   const isTold = (role: string): boolean => isJson || columnsTold(answers, role).length > 0
-  const places = Object.entries(roles).flatMap(([role, field]) =>
+  const named = Object.entries(roles).flatMap(([role, field]) =>
     typeof field === 'number' && field >= 0 && isTold(role) ? [[role, placeOf(field)] as const] : [],
   )
   return {
     ...(isJson && { rows: map.rows ?? '', ...(map.header !== undefined && { header: map.header }) }),
-    ...Object.fromEntries(places),
+    ...Object.fromEntries(named),
     time: {
       at: more.length === 0 ? first : [first, ...more],
       unit,

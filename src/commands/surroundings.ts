@@ -69,5 +69,4 @@ export function programVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-/** A number in [0, 1). */
 export const random: () => number = Math.random

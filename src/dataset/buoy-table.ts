@@ -225,7 +225,6 @@ export function buoyPlace({ catalog }: Pick<Dataset, 'catalog'>, ordinalOf: Ordi
   }
 }
 
-// Satellite passes as columns.
 export function passColumns({ passes }: Dataset, rowOf: (row: number) => number) {
   const { columns } = passes
   const missionOf = (pass: number): Mission => missionOfIndex(columns.mission[pass])!

@@ -235,7 +235,6 @@ function gatherRows(
   rows.at = at
 }
 
-/** Writes the full Reading of one row. */
 export function writeReading(out: JsonWriter, buoyId: number, { month, row }: MonthRow): void {
   gatherRows(buoyId, month, row, 1, 1)
   // Without the comma.

@@ -20,7 +20,6 @@ const PIECES_PER_STEP = 16
 
 const sameRow = (row: number): number => row
 
-/** Renders a snapshot's fragments. */
 export function* renderFragments(dataset: Dataset): Steps<IndexedFragments> {
   const { buoyCount, passes, tides } = dataset
   const writer = new JsonWriter(buoyCount * BUOY_BYTES)

@@ -220,7 +220,6 @@ function collectionOf(collection: Collection, dataset: Dataset, base: string): o
   }
 }
 
-/** Parameters of each query. */
 const PARAMETERS_OF_QUERIES: { readonly [query in EdrQuery]: string } = {
   locations: 'Id or slug of a buoy after it; without one all buoys as GeoJSON.',
   position: 'coords: POINT(longitude latitude).',

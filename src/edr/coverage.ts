@@ -118,7 +118,6 @@ export function edrPieces(table: Table, form: EdrForm, slugOf: (id: number) => s
   return pieces(form.format === 'CSV' ? linesOf(all, form) : coveragesOf(all, form))
 }
 
-/** A text for each piece. */
 export function pieces(texts: Iterable<string>): Pieces {
   const iterator = texts[Symbol.iterator]()
   return {

@@ -17,7 +17,6 @@ export const LEAST_IDLE_S = 8
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
-/** Name of a request header. */
 export type HeaderName = Lowercase<string>
 
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */

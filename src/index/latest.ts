@@ -50,7 +50,6 @@ function spanOf(segments: Segments, ordinal: number, name: MeasureName): Span | 
   return { first: first.month.time[first.row], last: last.month.time[last.row] }
 }
 
-/** The first row with a value. */
 function firstWith(runs: readonly MonthRun[], name: MeasureName): MonthRow | null {
   const { missing } = MEASURES[name]
   for (const { month, from, step, count } of runs) {

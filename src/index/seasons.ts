@@ -25,7 +25,6 @@ export interface SeasonDates {
   readonly endDay: number
 }
 
-/** Most seasons in one answer. */
 export const MOST_SEASONS = 13
 /** Seasons in an answer to a request without years. */
 export const DEFAULT_SEASONS = 10

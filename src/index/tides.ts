@@ -51,7 +51,6 @@ export interface Turns {
 
 export const NO_TURNS: Turns = { extremes: [], leftOut: 0 }
 
-/** The turns of a block. */
 interface BlockTurns {
   /** High and low waters in it and the first after it, alternating. */
   readonly extremes: Extreme[]

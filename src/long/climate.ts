@@ -168,7 +168,6 @@ const columnsOf = (members: string, unit: string): RecordColumn[] =>
 
 // `GET …/climate`
 
-/** Codes of a direction in a sector. */
 const SECTOR_CODES = (360 * MEASURES.direction.scale) / SECTORS
 const PERCENT_NAMES = PERCENTS.map((percent) => `p${percent}`)
 

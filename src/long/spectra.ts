@@ -19,7 +19,6 @@ import type { MakeRequest } from './maker.ts'
 
 type Request = MakeRequest<typeof parameters>
 
-/** Bytes of a piece. */
 const PIECE_BYTES = 100_000
 
 export function spectraOf({ view, query, path: [buoyId] }: Request): LongJson {

@@ -12,7 +12,6 @@ export type Column =
   | Float32Array
   | Float64Array
 
-/** The types of columns by name, and columns of these types. */
 export type ColumnTypes = { readonly [name: string]: abstract new (...args: never[]) => Column }
 export type ColumnsOf<Types extends ColumnTypes> = { [name in keyof Types]: InstanceType<Types[name]> }
 

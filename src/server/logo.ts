@@ -55,7 +55,6 @@ function checkSvg(bytes: Buffer): void {
   if (found !== null) throw refused(found)
 }
 
-/** The fault of an SVG; null without one. */
 function faultOf(text: string): string | null {
   let fault: string | null = null
   const say = (found: string): void => void (fault ??= found)

@@ -61,7 +61,6 @@ export interface Server {
   /** Address of the API, with the base path and without a slash at its end. */
   readonly url: string
   readonly port: number
-  /** Null without an admin port. */
   readonly adminPort: number | null
   /** Resolves with the reason when this process cannot go on serving and should be started again. */
   readonly failed: Promise<string>

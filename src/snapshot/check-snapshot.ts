@@ -353,7 +353,6 @@ export function checkPasses(passes: PassColumns, entry: PartEntry): void {
   must(ids.size === rows, 'a pass occurs twice')
 }
 
-/** The fault of a pass's numbers, or null. */
 export function numberFault(cycle: number, number: number): string | null {
   if (!Number.isInteger(cycle) || cycle < 0 || cycle > MAX_CYCLE)
     return `cycle is not a whole number from 0 to ${MAX_CYCLE}`
@@ -362,7 +361,6 @@ export function numberFault(cycle: number, number: number): string | null {
   return null
 }
 
-/** The fault of a box, or null. */
 export function boundsFault({ south, west, north, east }: Bounds): string | null {
   const onGlobe =
     south >= -90 && south <= north && north <= 90 && Math.abs(west) <= 180 && Math.abs(east) <= 180

@@ -20,7 +20,6 @@ import {
 
 export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'
-/** The last month of a time. */
 const LAST_MONTH = monthOf(LAST_SECOND)
 /** Four single parts, three kinds of 1,634 months and one of 137 years, 200 bytes each, are 1 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20

@@ -9,7 +9,6 @@ import { expect, type Part } from './snapshot-format.ts'
 
 /** A month's spectra as views on its part; they are rows of buoys without measures. */
 export interface SpectraMonth extends MonthRows {
-  /** The sets of bands. */
   readonly sets: readonly Bands[]
   /** Of each row: its set, the place of its first band, and its greatest density in m²/Hz. */
   readonly set: Uint16Array

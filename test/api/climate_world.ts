@@ -13,7 +13,6 @@ interface ClimateBuoy {
   readonly rows: readonly FakeRow[]
 }
 
-/** Times of [from, to). */
 const times = (from: string, to: string, every: number): number[] =>
   Array.from({ length: Math.ceil((at(to) - at(from)) / every) }, (_, i) => at(from) + i * every)
 

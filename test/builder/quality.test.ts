@@ -127,7 +127,6 @@ function tableOf(...buoys: FakeRow[][]): MonthTable {
   }
 }
 
-/** Rows half an hour apart. */
 function halfHours(...codes: Codes[]): FakeRow[] {
   return codes.map((row, i) => ({ time: START + i * HALF_HOUR, ...row }))
 }

@@ -113,16 +113,19 @@ test('What init cannot guess is said by options, which are in the configuration 
   }
 })
 
-test('Rows of JSON become a map of places, with every unit written down.', async (t) => {
+test('Rows of JSON and the objects in them become a map of places, with every unit written down.', async (t) => {
   const rows = [10, 11].map((hour) => ({
-    at: { moment: `2024-03-01T${hour}:00Z`, lat: 44 },
+    geometry: { type: 'Point', coordinates: [-9, 44] },
+    properties: { moment: `2024-03-01T${hour}:00Z`, wind: { direction: 90 } },
     wave: { 'a/b': 1.5 },
-    lon: -9,
   }))
   const files = { 'buoy.json': JSON.stringify({ answer: { 'a/b': rows }, more: [] }) }
-  const column = ['time=/at/moment', 'lat=/at/lat', 'significantHeight=/wave/a~1b']
+  const column = ['time=/properties/moment', 'significantHeight=/wave/a~1b']
   const { said, kind, tables, read } = await propose(t, files, { column })
   assert.deepEqual([kind, tables[0]?.rows], ['json', '/answer/a~1b'], said)
+  const { lat, lng, values } = tables[0]
+  assert.deepEqual([lng, lat], ['/geometry/coordinates/0', '/geometry/coordinates/1'])
+  assert.equal(values!.windDirection!.at, '/properties/wind/direction')
   assert.deepEqual(
     (await read()).map((row) => row.split(' ').slice(0, 3).join(' ')),
     ['buoy/0 2024-03-01T10:00:00Z 1.5', 'buoy/0 2024-03-01T11:00:00Z 1.5'],

@@ -10,7 +10,6 @@ import { blocksOf, exampleOf, KINDS, textOf } from '../sources/examples.ts'
 import { recordSource } from '../sources/recorder.ts'
 import { BARE, startProgram } from '../started_program.ts'
 
-/** The words of a command line. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word)
 

@@ -213,7 +213,6 @@ const stream = (response: ServerResponse, text: string): ServerResponse => {
   return response
 }
 
-/** The first `count` events. */
 async function take(events: AsyncIterable<SnapshotEvent>, count: number): Promise<string[]> {
   const ids: string[] = []
   for await (const { snapshot } of events) {

@@ -133,7 +133,6 @@ function offsetTime(zone: string, epoch: number): string {
   return `${isoTime(epoch + offset).slice(0, 19)}${sign}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** Days since 1970 of a date. */
 const serialOf = (year: number, month: number, day: number) => Date.UTC(year, month - 1, day) / 1000 / DAY
 const isLeap = (year: number) => new Date(Date.UTC(year, 1, 29)).getUTCDate() === 29
 const dateOf = (serial: number): LocalDate => {

@@ -8,7 +8,6 @@ import { eachDifference } from '../../src/snapshot/compare-snapshots.ts'
 import { ADDED, CHANGED, REMOVED } from '../../src/snapshot/row-changes.ts'
 import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
 
-/** Time and height of each row. */
 type Reading = readonly [time: number, height: number]
 
 /** The rows of one buoy, behind `skipped` rows of another; without heights where `heightless`. */

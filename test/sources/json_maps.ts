@@ -72,7 +72,6 @@ export const plainMap = (rows: string, station: string, time: string, height: st
   ],
 })
 
-/** Spectra of an answer of Sofar. */
 export const SOFAR_SPECTRA = {
   rows: '/data/frequencyData',
   time: { at: '/timestamp' },

@@ -147,7 +147,6 @@ const BUOY_MEMBERS = 'id name slug lat lng source source_identifier country time
   ' ',
 ) as (keyof ReturnType<typeof catalogMembers>)[]
 
-/** Writes the table of all buoys. */
 export function writeBuoys(catalog: Catalog, sink: ByteSink): void {
   const members = catalogMembers(catalog, (row) => row)
   const columns = BUOY_MEMBERS.map((name) => members[name]())

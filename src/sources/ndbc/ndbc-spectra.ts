@@ -34,7 +34,6 @@ const QUANTITIES: { readonly [ending: string]: Quantity } = {
   k: 'r2',
 }
 
-/** A spectra file by its name. */
 export interface SpectraFile {
   readonly path: string
   readonly identifier: string

@@ -18,7 +18,6 @@ import {
 import { isUnit } from './units.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
-/** A cell of a header, understood. */
 export interface HeaderCell {
   readonly text: string
   readonly meaning: (Meaning & { readonly word: string }) | null
@@ -174,7 +173,6 @@ const DEEP: ReadonlySet<string> = new Set(['waterTemperature', 'windSpeed', 'win
 const READ = new Map<string, HeaderCell>()
 const MOST_READ = 2000
 
-/** Reads a cell of a header. */
 export function readHeaderCell(text: string): HeaderCell {
   if (READ.size >= MOST_READ) READ.clear()
   return entryOf(READ, text, () => readCell(text))

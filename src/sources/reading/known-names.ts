@@ -121,7 +121,6 @@ export const isFrom = (word: string): boolean => isIn(vocabulary.from, word)
 export const rankOfRole = (role: Role, word: string): number =>
   wordsOf(vocabulary.roles[role]).findIndex((name) => name === word || plainName(name) === plainName(word))
 
-/** A quantity of a spectrum by band. */
 export type BandQuantity = keyof typeof vocabulary.bands
 
 /** The quantity that columns `NAME_0`, `NAME_1`, … have. */

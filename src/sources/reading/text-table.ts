@@ -27,6 +27,8 @@ export interface OpenTable {
   readonly units: readonly string[]
   /** Names as the header writes them, with units beside them. */
   readonly written: readonly string[]
+  /** The places of columns in a row of JSON. */
+  readonly places?: readonly string[]
   /** The unit that the table itself gives for all of its values, if any. */
   readonly unit?: string | undefined
   /** The field of a column that a map names or numbers from 1, −1 where there is none. */

@@ -118,6 +118,33 @@ function wordOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : ''
 }
 
+/** A member of a row: its name and its place, and a faster way to it where there is one. */
+interface Leaf {
+  readonly name: string
+  readonly place: string
+  readonly way?: string
+}
+
+/** Objects in objects of a row. */
+const MOST_WITHIN = 3
+
+/**
+ * The members of a row, and of the objects in it, with the names of both. Of GeoJSON (RFC 7946) the
+ * properties have their own names, and a point is a longitude and a latitude.
+ */
+function leavesOf(row: Json, at = '', within = ''): Leaf[] {
+  return Object.entries(row).flatMap(([key, value]): Leaf[] => {
+    const place = `${at}/${escaped(key)}`
+    if (key === 'coordinates' && row['type'] === 'Point')
+      return ['lng', 'lat'].map((name, i) => ({ name, place: `${place}/${i}` }))
+    if (!isObject(value) || place.split('/').length > MOST_WITHIN + 1) return [{ name: within + key, place }]
+    return leavesOf(value, place, key === 'properties' ? within : `${within}${key} `)
+  })
+}
+
+/** A key as a place has it. */
+export const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
 /** The places of a table's rows, values, names and units in a document. */
 interface JsonForm extends Pick<TableSpec, 'rows' | 'when' | 'values' | 'header'> {
   units?: unknown
@@ -143,32 +170,36 @@ export function openJson(
     const rows: unknown[] = (Array.isArray(found) ? found : [found]).filter((row) => row !== head)
     const names = head.map(wordOf)
     const scope = { ...whole, header: names }
+    const ownLeaves = (): Leaf[] =>
+      names.length === 0
+        ? leavesOf(rows.find(isObject) ?? {})
+        : names.map((name, i) => ({ name, place: `/@${escaped(name)}`, way: `/${i}` }))
     // Only without a map do names of columns count.
-    const ownKeys = names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
-    const keys = values !== undefined ? [] : [...ownKeys]
+    const leaves = values === undefined ? ownLeaves() : []
+    const keys = leaves.map(({ name }) => name)
+    const places = leaves.map(({ place }) => place)
+    const paths = leaves.map(({ place, way }) => pathOf(way ?? place))
     const named = keys.map((key) => NAME_WITH_UNIT.exec(key))
     const labels = keys.map((key, i) => named[i]?.[1] ?? key)
-    const places = keys.map((key, i): Path => {
-      const step = { key, index: names.length > 0 ? i : -1, pick: null, column: null }
-      return { fromDocument: false, steps: [step] }
-    })
     const unitsOf = list(units, whole).map(wordOf)
     const holder = follow({ ...path, steps: path.steps.slice(0, -1) }, whole)
     const own = isObject(holder) && Array.isArray(found) ? (holder['unit'] ?? holder['units']) : ''
     let next = 0
-    const cell = (field: number): unknown => follow(places[field], scope)
+    const cell = (field: number): unknown => follow(paths[field], scope)
     return [
       {
         labels,
         written: keys,
+        places,
         unit: wordOf(own),
         units: keys.map((_, i) => unitsOf[i] ?? named[i]?.[2] ?? ''),
         column(place) {
           const at = String(place)
-          const known = [...keys, ...labels].indexOf(at)
-          if (known >= 0) return known % keys.length
+          const known = [...keys, ...labels, ...places].indexOf(at)
+          if (known >= 0) return known % places.length
           if (labels.length > 0) labels[keys.push(at) - 1] = at
-          return places.push(pathOf(at)) - 1
+          places.push(at)
+          return paths.push(pathOf(at)) - 1
         },
         text: (field) => wordOf(cell(field)),
         number(field) {

@@ -83,7 +83,6 @@ export class Marks {
     this.#columns[column].see(value, station, row)
   }
 
-  /** Takes marked values out of the rows of all stations of a file. */
   takeOut(batchOf: (station: number) => RowBatch | undefined, file: FileReport): void {
     for (const column of this.#columns) {
       for (const { name, reason, places } of column.missing()) {
