@@ -2,13 +2,13 @@
 import { render } from 'preact'
 import type { Usual } from '../../clients/typescript/groundswell.ts'
 import { isOfNow } from './addresses.ts'
-import { directionText } from './format.ts'
 import type { KnownBuoy } from './guest.ts'
 import { texts } from './language.ts'
 import { scaledText } from './mine/units.ts'
 import { heightsOf, type Trend } from './page.ts'
+import { From } from './panel/ahead.tsx'
 import { Known, Now } from './panel/now.tsx'
-import { Ago, Arrow, Chip, External, Heading, Note, Percent, Spark, usualText, Waiting } from './pieces.tsx'
+import { Ago, Chip, External, Heading, Note, Spark, usualText, Waiting } from './pieces.tsx'
 import { answers, byId, clock, now, page, scalesOf, SITE } from './store.ts'
 import { translateDocument } from './translate.ts'
 
@@ -26,10 +26,8 @@ function Embedded() {
       {subject.kind === 'buoy' && view.tab === 'card' ? (
         <Card buoy={subject.buoy} id={subject.buoy.id} trend={subject.trend} />
       ) : null}
-      {subject.kind === 'known' && view.tab === 'card' && subject.known ? (
-        <Card buoy={subject.known} />
-      ) : null}
-      {subject.kind === 'known' && (view.tab !== 'card' || !subject.known) ? <Known {...subject} /> : null}
+      {subject.kind === 'known' &&
+        (view.tab === 'card' && subject.known ? <Card buoy={subject.known} /> : <Known {...subject} />)}
       <p class="note">
         <External href={`../#buoy=${view.buoy}`} text={texts.panel.inExplorer} />
       </p>
@@ -55,18 +53,12 @@ function Card({
       <p class="hero row">
         <Chip height={height} />
         <strong>{scaledText(scales('height'), height)}</strong>
-        <Percent usual={usual} />
         <Spark heights={heightsOf(trend, id)} />
       </p>
       {usual ? <p class="usual">{usualText(height, time, scales('height'), usual)}</p> : null}
       <p>
         {period == null ? null : scaledText(scales('period'), period)}
-        {direction == null ? null : (
-          <>
-            {' '}
-            <Arrow from={direction} /> {texts.buoy.from(directionText(direction))}
-          </>
-        )}
+        <From degrees={direction} />
       </p>
       <p class="age">
         <Ago time={time} />

@@ -298,27 +298,12 @@ export const dateText = (time: string): string => dayText(new Date(time), UTC, n
 const SAME_SEA_MS = 2 * DAY_MS
 
 /** How usual the last reading is, in a sentence made of what the API says. */
-export function usualText(
-  height: number,
-  time: string,
-  scale: Scale,
-  { higher_than_percent: percent, first_year: year, ...since }: Usual,
-): string {
-  const { highest_since: before, highest_since_missing_days: missing } = since
-  const than = `${scaledText(scale, height)}: ${texts.climate.higherThan(percent, year)}`
+export function usualText(height: number, time: string, scale: Scale, usual: Usual): string {
+  const { highest_since: before, highest_since_missing_days: missing } = usual
+  const higher = texts.climate.higherThan(usual.higher_than_percent, usual.first_year)
+  const than = `${scaledText(scale, height)}: ${higher}`
   if (before === null) return `${than}, ${texts.climate.highestEver}.`
   if (Date.parse(time) - Date.parse(before) < SAME_SEA_MS) return `${than}.`
   const gaps = missing === 0 ? '' : ` ${texts.climate.missing(missing)}`
   return `${than}, ${texts.climate.highestSince(dateText(before))}${gaps}.`
-}
-
-/** The place of the last height among those of the time of the year, as a word beside it. */
-export function Percent({ usual }: { usual: Usual | null | undefined }) {
-  if (usual === null || usual === undefined) return null
-  const { higher_than_percent: percent, first_year: year } = usual
-  return (
-    <abbr class="percent" title={texts.climate.higherThan(percent, year)}>
-      p{percent}
-    </abbr>
-  )
 }

@@ -56,7 +56,8 @@ export function Ahead(props: { forecast: PlaceForecast; zone: Zone; children?: C
   )
 }
 
-function From({ degrees }: { degrees: Value }) {
+/** Where waves or wind come from, after what they are. */
+export function From({ degrees }: { degrees: Value }) {
   return has(degrees) ? (
     <>
       {' '}

@@ -4,7 +4,7 @@ import { changeOf, has, type Part, pressureTrend } from '../charts/parts.ts'
 import { compassPoint, dayTimeAndZone, directionText, isOld, type Zone } from '../format.ts'
 import { texts } from '../language.ts'
 import { decimalText, namesOf, type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
-import { Ago, Arrow, Chip, Fact, Percent, turnOf, usualText } from '../pieces.tsx'
+import { Ago, Arrow, Chip, Fact, turnOf, usualText } from '../pieces.tsx'
 import { api, now as nowOf, scalesOf } from '../store.ts'
 import { METRICS } from '../view.ts'
 import type { Column } from './table.tsx'
@@ -36,7 +36,6 @@ export function Latest({ buoy, zone, recent = null }: { buoy: Read; zone: Zone; 
         {has(peak) ? <span>{texts.buoy.peak(scaledText(scales('period'), peak))}</span> : null}
         {!has(peak) && has(period) ? <span>{scaledText(scales('period'), period)}</span> : null}
         {turn && isNow ? <span>{texts.buoy[turn]}</span> : null}
-        <Percent usual={usual} />
         <Ago time={time} />
       </p>
       {usual ? <p class="usual">{usualText(height, time, scales('height'), usual)}</p> : null}

@@ -8,7 +8,7 @@ import { isolated, texts } from '../language.ts'
 import { distanceKm } from '../map/arc.ts'
 import { scaledText } from '../mine/units.ts'
 import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
-import { Ago, Arrow, Button, Chip, Choices, Instead, Percent, Spark } from '../pieces.tsx'
+import { Ago, Arrow, Button, Chip, Choices, Instead, Spark } from '../pieces.tsx'
 import {
   api,
   buoys as known,
@@ -180,7 +180,6 @@ function RowReading({ buoy, isPlace }: { buoy: ActiveBuoy | null; isPlace: boole
         {from == null ? null : <Arrow from={from} />}
         {from == null ? null : <span class="hidden">{texts.buoy.from(directionText(from))} </span>}
         {period == null ? '' : ` ${scaledText(scales('period'), period)}`}
-        <Percent usual={buoy.usual} />
       </small>
     </span>
   )
@@ -198,6 +197,7 @@ export function BuoyRow(props: {
   const { slug, name } = buoy
   const own = 'last_reading' in buoy ? buoy : null
   const reading = own?.last_reading ?? null
+  const height = reading?.significient_height ?? null
   const point = pointOf(slug)
   // A link, for whoever opens it elsewhere.
   const open = (event: Event): void => {
@@ -216,15 +216,13 @@ export function BuoyRow(props: {
         href={point === null ? `#buoy=${slug}` : `#lat=${point.lat}&lng=${point.lng}`}
         onClick={open}
       >
-        {point === null ? (
-          <Chip height={reading?.significient_height ?? null} isRing={own?.virtual ?? false} />
-        ) : null}
+        {point === null ? <Chip height={height} isRing={own?.virtual ?? false} /> : null}
         <span class="row-name">
           <bdi>{name}</bdi>
           <small>
             {point === null ? ofBuoy : texts.list.forecastAndTide}
-            {point === null && own !== null ? ' · ' : null}
-            {own === null ? null : age}
+            {own === null ? null : <> · {age}</>}
+            {height !== null && height > (own?.usual?.p90 ?? height) ? ` · ${texts.list.unusual}` : null}
           </small>
         </span>
         {own === null ? null : <Spark heights={heightsOf(trend, own.id)} />}

@@ -64,7 +64,8 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   const { past, long, recent, beside, forecast, usual } = now
   const bucket = long?.bucket
   const own = measuredOf(now, buoy.id, zone)
-  const ahead = forecast.answer.state === 'here' ? forecast.answer.data : null
+  const ahead = dataOf(forecast.answer)
+  const climate = usual && dataOf(usual.answer)
   const other = beside && partOf(beside.answer, beside.buoy.id)
   const drawn = own && centred(own, bucket)
   const draw = drawn && {
@@ -74,7 +75,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
         ? partsOfForecast(ahead)
         : []),
       ...(other ? [renamed(centred(other, bucket), 'beside_')] : []),
-      ...(usual?.answer.state === 'here' ? [usualPart(drawn.time, usual.answer.data.periods)] : []),
+      ...(climate ? [usualPart(drawn.time, climate.periods)] : []),
     ],
     zone,
     scaleOf: scales,
@@ -103,9 +104,9 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
             draw={draw && ((charts, place, memory) => charts.drawReadings(place, draw, memory))}
             on={[
               ...[0, 1, 2].map((i) => answers[i] && dataOf(answers[i])),
-              dataOf(forecast.answer),
+              ahead,
               beside && dataOf(beside.answer),
-              usual && dataOf(usual.answer),
+              climate,
               zone.name,
               units.value,
               scales,
@@ -143,7 +144,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
 }
 
 /** The same object until another answer comes. */
-const dataOf = (answer: Answer<unknown>): unknown => (answer.state === 'here' ? answer.data : null)
+const dataOf = <T,>(answer: Answer<T>): T | null => (answer.state === 'here' ? answer.data : null)
 
 const minuteText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 16)}Z`
 

@@ -5,7 +5,7 @@ import { Plots } from '../charts/plots.tsx'
 import { Invitation } from '../dialogs.tsx'
 import { chosenZone, dayAndTime } from '../format.ts'
 import { texts } from '../language.ts'
-import { scaleOf } from '../mine/units.ts'
+import { type Quantity, scaleOf } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
 import { Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import { api, clock, page, recently, units } from '../store.ts'
@@ -52,7 +52,7 @@ export function PlacePanel({ point, forecast }: SubjectOf<'point'>) {
 
 function Days({ forecast }: { forecast: PlaceForecast }) {
   const zone = chosenZone(page.value.view.zone, forecast.location.timezone)
-  const scales = (quantity: Parameters<typeof scaleOf>[0]) => scaleOf(quantity, units.value)
+  const scales = (quantity: Quantity) => scaleOf(quantity, units.value)
   const parts = partsOfForecast(forecast)
   const view = {
     parts,

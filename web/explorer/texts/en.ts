@@ -216,6 +216,7 @@ export const EN = {
     forecastAndTide: 'Forecast and tide',
     away: (km: number) => `${km} km away`,
     nearest: 'Nearest buoys',
+    unusual: 'higher than usual',
   },
 
   buoy: {

@@ -211,6 +211,7 @@ export const ES: Texts = {
     forecastAndTide: 'Predicción y marea',
     away: (km) => `a ${km} km`,
     nearest: 'Boyas más cercanas',
+    unusual: 'más alto de lo habitual',
   },
 
   buoy: {

@@ -213,6 +213,7 @@ export const FR: Texts = {
     forecastAndTide: 'Prévision et marée',
     away: (km) => `à ${km} km`,
     nearest: 'Bouées les plus proches',
+    unusual: 'plus haut que d’habitude',
   },
 
   buoy: {

@@ -209,6 +209,7 @@ export const PT: Texts = {
     forecastAndTide: 'Previsão e maré',
     away: (km) => `a ${km} km`,
     nearest: 'Boias mais próximas',
+    unusual: 'mais alto do que o habitual',
   },
 
   buoy: {
