@@ -183,10 +183,17 @@ export async function visit(
     foreign.push(address)
     return route.abort()
   })
-  if (!map) await leaveOutMap(context)
+  if (map) await context.addInitScript(KEEPS_MAP)
+  else await leaveOutMap(context)
   await page.goto(origin + path)
   return { page, origin, errors, foreign }
 }
+
+/** Keeps the style of MapLibre, which has the map. */
+const KEEPS_MAP = `Object.defineProperty(Object.prototype, 'crossTileSymbolIndex', { set(value) {
+  window.mapStyle = this
+  Object.defineProperty(this, 'crossTileSymbolIndex', { value, writable: true })
+} })`
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 

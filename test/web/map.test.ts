@@ -1,8 +1,12 @@
 /** The parts of the map that need no browser: the first view, dots that are spread, labels that are whole. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { VectorTile } from '@mapbox/vector-tile'
 import fc from 'fast-check'
-import type { Map as MapView } from 'maplibre-gl'
+import type { Map as MapView, SymbolLayerSpecification } from 'maplibre-gl'
+import { PbfReader } from 'pbf'
+import { useLanguage } from '../../web/explorer/language.ts'
 import {
   beyondOf,
   cameraOn,
@@ -11,6 +15,7 @@ import {
   type Frame,
   spotOf,
 } from '../../web/explorer/map/first.ts'
+import { nameLayers } from '../../web/explorer/map/layers.ts'
 import { leashes, spread } from '../../web/explorer/map/spread.ts'
 import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
 
@@ -25,19 +30,15 @@ const BUOYS = [
   buoy('Majuro', 7, 171, 'Pacific/Majuro'),
   buoy('Réunion', -21, 55, 'Indian/Reunion'),
 ]
-const names = (shown: readonly { name: string }[]): string[] => shown.map(({ name }) => name)
+const names = (shown: readonly { name: string }[]): string => shown.map(({ name }) => name).join()
 
 test('A narrow map starts with the buoys of the time zone, else with those around its longitude, else with all.', () => {
   const phone = { width: 390, height: 560 }
-  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'Europe/Paris', hours: 1 })), [
-    'Anglet',
-    'Cap Ferret',
-  ])
-  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'America/Tijuana', hours: -8 })), [
-    'Monterey',
-    'Eel River',
-  ])
-  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'Etc/Unknown', hours: -3 })).length > 0, true)
+  const first = (timezone: string, hours: number): string =>
+    names(firstBuoys(BUOYS, phone, { timezone, hours }))
+  assert.equal(first('Europe/Paris', 1), 'Anglet,Cap Ferret')
+  assert.equal(first('America/Tijuana', -8), 'Monterey,Eel River')
+  assert.ok(first('Etc/Unknown', -3) !== '')
   assert.deepEqual(firstBuoys([], phone, { timezone: 'UTC', hours: 0 }), [])
   const tongaAndSamoa = [
     buoy('Nukuʻalofa', -21, -175.2, 'Pacific/Tongatapu'),
@@ -50,22 +51,14 @@ test('A wide map starts around the visitor, with as many buoys as fit, or where 
   const visitor = { timezone: 'Europe/Paris', hours: 1 }
   assert.deepEqual(firstBuoys(BUOYS, { width: 2600, height: 800 }, visitor), BUOYS)
   const pane = { width: 893, height: 820 }
-  assert.deepEqual(names(firstBuoys(BUOYS, pane, visitor)), [
-    'Anglet',
-    'Cap Ferret',
-    'Sevenstones',
-    'Réunion',
-  ])
+  assert.equal(names(firstBuoys(BUOYS, pane, visitor)), 'Anglet,Cap Ferret,Sevenstones,Réunion')
   const american = firstBuoys(BUOYS, pane, { timezone: 'America/Los_Angeles', hours: -8 })
-  assert.deepEqual(names(american), ['Monterey', 'Eel River', 'Waimea', 'Majuro'])
+  assert.equal(names(american), 'Monterey,Eel River,Waimea,Majuro')
   // Where nothing is near, as many as can be.
   const far = firstBuoys(BUOYS, pane, { timezone: 'Asia/Tokyo', hours: 8 })
-  assert.deepEqual(
-    far,
-    BUOYS.filter(({ name }) => name !== 'Majuro'),
-  )
+  assert.ok(far.length === 7 && !names(far).includes('Majuro'))
   const pacific = BUOYS.slice(3, 7)
-  assert.deepEqual(firstBuoys(pacific, { width: 893, height: 820 }, visitor), pacific)
+  assert.deepEqual(firstBuoys(pacific, pane, visitor), pacific)
 })
 
 /** Mercator's projection in pixels from the middle of the map, the shorter way around. */
@@ -128,11 +121,8 @@ test('The first view shows its buoys clear of what lies over the map, as near as
       assert.ok(spread(0) >= frame.width * 0.68 - frameOf.x || spread(1) >= frame.height - frameOf.y - 12)
     }),
   )
-  assert.deepEqual(firstCamera([], { width: 9, height: 9, top: 0, right: 0, bottom: 0, panel: 0 }, visitor), {
-    lat: 25,
-    lng: -30,
-    zoom: 1,
-  })
+  const none = { width: 9, height: 9, top: 0, right: 0, bottom: 0, panel: 0 }
+  assert.equal(firstCamera([], none, visitor).zoom, 1)
 })
 
 test('What the panel is about is brought above the sheet from near enough, and not at all where it is seen.', () => {
@@ -142,7 +132,7 @@ test('What the panel is about is brought above the sheet from near enough, and n
   const near = cameraOn(samoa, far, frame)
   assert.equal(near.zoom, 4.5)
   const [x, y] = pixelsFrom(near, samoa.lat, samoa.lng)
-  assert.ok(Math.abs(x) < 1e-6 && Math.abs(y + 200) < 1e-6, `${x}, ${y}`)
+  assert.ok(Math.hypot(x, y + 200) < 1e-6, `${x}, ${y}`)
   assert.equal(cameraOn(samoa, near, frame), near)
   const nearer = { ...near, zoom: 6 }
   assert.equal(cameraOn({ lat: -15, lng: -172 }, { ...nearer, lat: -40 }, frame).zoom, 6)
@@ -151,12 +141,8 @@ test('What the panel is about is brought above the sheet from near enough, and n
 test('What the first view leaves out is counted by where it is, the most first.', () => {
   const at = (x: number, y: number) => ({ x, y })
   const points = [at(-1, 50), at(-300, -40), at(401, 900), at(200, -3), at(200, 301), at(0, 0), at(400, 300)]
-  assert.deepEqual(beyondOf(points, { width: 400, height: 300 }), [
-    { side: 'west', count: 2 },
-    { side: 'east', count: 1 },
-    { side: 'north', count: 1 },
-    { side: 'south', count: 1 },
-  ])
+  const said = beyondOf(points, { width: 400, height: 300 }).map(({ side, count }) => `${count} ${side}`)
+  assert.equal(said.join(), '2 west,1 east,1 north,1 south')
   assert.deepEqual(beyondOf([at(1, 1)], { width: 400, height: 300 }), [])
 })
 
@@ -167,54 +153,42 @@ test('Dots that would cover each other are drawn apart but near their buoys; oth
   const world = 512 * 2 ** 4
   const drawn = spread(dots, world)
   assert.equal(drawn[3], dots[3])
-  const pixels = ({ geometry: { coordinates } }: (typeof dots)[number]): [number, number] => {
-    const north = Math.log(Math.tan(Math.PI / 4 + (coordinates[1] * Math.PI) / 360))
-    return [(coordinates[0] / 360) * world, (-north / (2 * Math.PI)) * world]
+  const pixels = ({ geometry: { coordinates } }: (typeof dots)[number]): [number, number] =>
+    pixelsFrom({ lat: 0, lng: 0, zoom: 4 }, coordinates[1], coordinates[0])
+  for (const [i, k] of [0, 1, 2].map((first) => [first, (first + 1) % 3])) {
+    const [[x, y], [left, top]] = [pixels(drawn[i]), pixels(drawn[k])]
+    assert.ok(Math.hypot(x - left, y - top) > 7, `${i} and ${k}`)
   }
-  const apart = (a: (typeof dots)[number], b: (typeof dots)[number]): number =>
-    Math.hypot(pixels(a)[0] - pixels(b)[0], pixels(a)[1] - pixels(b)[1])
-  for (const [i, k] of [0, 1, 2].map((first) => [first, (first + 1) % 3]))
-    assert.ok(apart(drawn[i], drawn[k]) > 7, `${i} and ${k}: ${apart(drawn[i], drawn[k])}`)
   // Near by, the same buoys lie apart by themselves.
   const near = spread([dot(-1.6, 43.5), dot(-1.4, 43.5)], 512 * 2 ** 9)
   assert.equal(near[0].geometry.coordinates[0], -1.6)
+  // Those of a pier, within 200 m, stand where they are on the nearest map.
+  const pier = [dot(-117.2571, 32.8669), dot(-117.2581, 32.8674), dot(-117.2569, 32.8681)]
+  assert.deepEqual(spread(pier, 512 * 2 ** 14), pier)
 })
 
-test('Three buoys at a pier are drawn the nearer to where they are the nearer the map is, and there at zoom 14.', () => {
-  // Within 200 m of each other.
-  const pier = [dot(-117.2571, 32.8669), dot(-117.2581, 32.8674), dot(-117.2569, 32.8681)]
-  let before = Infinity
-  for (const zoom of [3, 6, 10, 12, 13.5, 14]) {
-    const degree = (512 * 2 ** zoom) / 360
-    const away = spread(pier, 512 * 2 ** zoom).map(({ geometry: { coordinates } }, i) => {
-      const [lng, lat] = pier[i].geometry.coordinates
-      return (
-        Math.hypot(coordinates[0] - lng, (coordinates[1] - lat) / Math.cos(lat * (Math.PI / 180))) * degree
-      )
-    })
-    assert.ok(Math.max(...away) <= before + 0.01, `${away.join()} pixels at zoom ${zoom}`)
-    before = Math.max(...away)
-  }
-  assert.equal(before, 0)
-  assert.deepEqual(spread(pier, 512 * 2 ** 14), pier)
+test('Every country of the map has a name in the language of the page.', async (t) => {
+  t.after(() => useLanguage(null, []))
+  await useLanguage('fr', [])
+  const { layout } = nameLayers('light').find(({ id }) => id === 'countries') as SymbolLayerSpecification
+  const [, [, , [, own]]] = layout!['text-field'] as unknown as [
+    string,
+    [string, string, [string, { [name: string]: string }]],
+  ]
+  const bytes = readFileSync(new URL('../../web/basemap/basemap.pbf', import.meta.url))
+  const { shapes } = new VectorTile(new PbfReader(bytes)).layers
+  const all = Array.from({ length: shapes.length }, (_, i) => shapes.feature(i).properties)
+  const english = all.filter(({ kind, name }) => kind === 'country' && name !== undefined)
+  assert.ok(english.length > 200)
+  for (const { name } of english) assert.ok(own[String(name)] !== undefined, String(name))
+  assert.equal(own.Germany, 'Allemagne')
 })
 
 test('A line leads from each dot that was moved to where its buoy is, over the antimeridian the short way.', () => {
   const buoys = [dot(-1.6, 43.5), dot(-9, 52), dot(179.999, -16)]
   const lines = leashes(buoys, [dot(-1.61, 43.51), dot(-9, 52), dot(-179.999, -16)])
-  assert.deepEqual(
-    lines.map(({ geometry }) => geometry.coordinates),
-    [
-      [
-        [-1.6, 43.5],
-        [-1.61, 43.51],
-      ],
-      [
-        [179.999, -16],
-        [180.001, -16],
-      ],
-    ],
-  )
+  const [moved, over] = lines.map(({ geometry }) => geometry.coordinates.flat().join())
+  assert.deepEqual([moved, over, lines.length], ['-1.6,43.5,-1.61,43.51', '179.999,-16,180.001,-16', 2])
 })
 
 test('Two dots beside the antimeridian are moved apart as any others, each to its own side.', () => {
@@ -225,7 +199,8 @@ test('Two dots beside the antimeridian are moved apart as any others, each to it
   assert.ok(east > -179.99 && east < -178, `${east}`)
 })
 
-test('No dot is drawn further than nine pixels from its buoy, on a flat map and on a globe, at any zoom.', () => {
+// On a globe pixels are at most as large.
+test('No dot is drawn further than nine pixels from its buoy at any zoom.', () => {
   const RADIANS = Math.PI / 180
   const around = fc.record({
     lng: fc.double({ min: -180, max: 180, noNaN: true }),
@@ -239,36 +214,24 @@ test('No dot is drawn further than nine pixels from its buoy, on a flat map and 
     }),
   )
   fc.assert(
-    fc.property(
-      buoys,
-      fc.double({ min: 0, max: 14, noNaN: true }),
-      fc.boolean(),
-      ([middle, steps], zoom, isGlobe) => {
-        const equator = 512 * 2 ** zoom
-        const degree = equator / 360
-        const dots = steps.map(([x, y]) =>
-          dot(
-            ((middle.lng + x / degree + 540) % 360) - 180,
-            Math.max(-84, Math.min(84, middle.lat + y / degree)),
-          ),
-        )
-        const onSphere = ([lng, lat]: number[]): number[] => [
-          Math.cos(lat * RADIANS) * Math.cos(lng * RADIANS),
-          Math.cos(lat * RADIANS) * Math.sin(lng * RADIANS),
-          Math.sin(lat * RADIANS),
-        ]
-        const flat = ([lng, lat]: number[]): number[] => [lng * RADIANS, Math.asinh(Math.tan(lat * RADIANS))]
-        for (const [i, { geometry }] of spread(dots, equator).entries()) {
-          const [to, from] = [geometry, dots[i].geometry].map(({ coordinates }) =>
-            isGlobe ? onSphere(coordinates) : flat(coordinates),
-          )
-          const turns = to.map((each, k) => each - from[k])
-          if (!isGlobe) turns[0] -= 2 * Math.PI * Math.round(turns[0] / (2 * Math.PI))
-          const pixels = (Math.hypot(...turns) * equator) / (2 * Math.PI)
-          assert.ok(pixels < 9.01, `${pixels} pixels`)
-        }
-      },
-    ),
+    fc.property(buoys, fc.double({ min: 0, max: 14, noNaN: true }), ([middle, steps], zoom) => {
+      const equator = 512 * 2 ** zoom
+      const degree = equator / 360
+      const dots = steps.map(([x, y]) =>
+        dot(
+          ((middle.lng + x / degree + 540) % 360) - 180,
+          Math.max(-84, Math.min(84, middle.lat + y / degree)),
+        ),
+      )
+      const flat = ([lng, lat]: number[]): number[] => [lng * RADIANS, Math.asinh(Math.tan(lat * RADIANS))]
+      for (const [i, { geometry }] of spread(dots, equator).entries()) {
+        const [to, from] = [geometry, dots[i].geometry].map(({ coordinates }) => flat(coordinates))
+        const turns = to.map((each, k) => each - from[k])
+        turns[0] -= 2 * Math.PI * Math.round(turns[0] / (2 * Math.PI))
+        const pixels = (Math.hypot(...turns) * equator) / (2 * Math.PI)
+        assert.ok(pixels < 9.01, `${pixels} pixels`)
+      }
+    }),
   )
 })
 

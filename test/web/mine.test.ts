@@ -346,12 +346,7 @@ test('A line goes on where only another one has values, and is broken over the w
 })
 
 test('A trend of pressure is the change of three hours, and there is none where either end is missing.', () => {
-  const time = [
-    '2026-03-01T02:40:00Z',
-    '2026-03-01T03:00:00Z',
-    '2026-03-01T05:00:00Z',
-    '2026-03-01T06:05:00Z',
-  ]
+  const time = ['02:40', '03:00', '05:00', '06:05'].map((clock) => `2026-03-01T${clock}:00Z`)
   const part = (...pressure: (number | null)[]) => ({ time, values: { pressure } })
   const reading = (pressure: number | null) => ({ time: '2026-03-01T06:05:00Z', pressure })
   const trend = pressureTrend(part(1010, 1012.5, 1013, 1014), reading(1014.2))

@@ -7,6 +7,7 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl'
 import { HEIGHT_COLORS } from '../heights.ts'
+import { locale } from '../language.ts'
 import type { Theme } from '../theme.ts'
 import type { Position } from '../view.ts'
 
@@ -51,6 +52,8 @@ const byClass = (values: readonly (string | number)[]): ExpressionSpecification 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
+/** The best places of a label. */
+const SIDES = ['left', 'right', 'bottom', 'top'] as const
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
 /**
  * A cluster has the height of its highest buoy of now, whose label it does not know; it is old if all its
@@ -83,8 +86,12 @@ const byZoom = (size: (radii: { low: number; high: number }) => unknown): Expres
     ['zoom'],
     ...RADII.flatMap(({ zoom, ...radii }) => [zoom, size(radii)]),
   ] as unknown as ExpressionSpecification
-const sized = (low: number, high: number): ExpressionSpecification =>
-  byClass(HEIGHT_COLORS.map((_, i, { length }) => low + ((high - low) * i) / (length - 1)))
+const sized = (
+  low: number,
+  high: number,
+  of = (radius: number): unknown => radius,
+): ExpressionSpecification =>
+  byClass(HEIGHT_COLORS.map((_, i, { length }) => of(low + ((high - low) * i) / (length - 1)) as never))
 const RADIUS = byZoom(({ low, high }) => sized(low, high))
 /** The side of a square around the largest dot, in which no label may lie. */
 const BOX = byZoom(({ high }) => high * 1.7)
@@ -230,6 +237,15 @@ export function namesFirst(buoys: readonly (Position & { timezone: string })[]):
   }
 }
 
+/** Countries in the page's language, by the English names of the basemap. */
+function countryNames(): ExpressionSpecification {
+  const regions = (language: string) => new Intl.DisplayNames(language, { type: 'region' })
+  const [english, own] = [regions('en'), regions(locale)]
+  const letters = locale.startsWith('en') ? [] : Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ')
+  const codes = letters.flatMap((first) => letters.map((second) => first + second))
+  return ['literal', Object.fromEntries(codes.map((code) => [english.of(code), own.of(code)]))]
+}
+
 /** Names of towns, seas and countries; the highest layer is placed first. */
 export function nameLayers(theme: Theme): LayerSpecification[] {
   const color = colorsOf(theme)
@@ -246,7 +262,7 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
       ...names('towns', color.town, color.land, {
         'icon-image': DOT_IMAGE,
         'text-size': 11,
-        'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
+        'text-variable-anchor': [...SIDES],
         'text-radial-offset': 0.5,
         'text-max-width': 8,
         'symbol-sort-key': near.towns.key,
@@ -266,6 +282,7 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
     },
     {
       ...names('countries', color.name, color.land, {
+        'text-field': ['coalesce', ['get', ['get', 'name'], countryNames()], ['get', 'name']],
         'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 13],
         'text-letter-spacing': 0.06,
         'text-max-width': 7,
@@ -317,11 +334,12 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
       'text-field': isMark ? withName : ['step', ['zoom'], LABEL, NAMES_FROM, withName],
       'text-font': font,
       'text-size': 13,
-      'text-variable-anchor': ['left', 'right', 'bottom', 'top'],
+      'text-variable-anchor': [...SIDES, 'bottom-left', 'top-right', 'top-left', 'bottom-right'],
       // Heights of the text, beyond the dot or its ring.
       'text-radial-offset': isMark
         ? ['interpolate', ['linear'], ['zoom'], 0, 1.2, 3, 1.35, 7, 1.65]
-        : ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
+        : // On a near map they lie beyond arrows too.
+          ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15, 14, 1.8],
       'text-justify': 'auto',
       // Whatever else is there, it has a name.
       'text-allow-overlap': isMark,
@@ -364,9 +382,7 @@ export const FEW_DOTS = 60
 /** Directions that waves go, at the edge of each dot that has one. */
 function arrows(theme: Theme): LayerSpecification[] {
   const away = (radius: number): ExpressionSpecification => ['literal', [0, -(radius + ARROW_PIXELS / 2)]]
-  const offset = byZoom(({ low, high }) =>
-    byClass(HEIGHT_COLORS.map((_, i, { length }) => away(low + ((high - low) * i) / (length - 1)) as never)),
-  )
+  const offset = byZoom(({ low, high }) => sized(low, high, away))
   return ARROW_LAYERS.map((id): LayerSpecification => ({
     id,
     type: 'symbol',
