@@ -300,8 +300,8 @@ const SAME_SEA_MS = 2 * DAY_MS
 /** How usual the last reading is, in a sentence made of what the API says. */
 export function usualText(height: number, time: string, scale: Scale, usual: Usual): string {
   const { highest_since: before, highest_since_missing_days: missing } = usual
-  const higher = texts.climate.higherThan(usual.higher_than_percent, usual.first_year)
-  const than = `${scaledText(scale, height)}: ${higher}`
+  const { higher_than_percent: percent, first_year: year } = usual
+  const than = texts.climate.higherThan(scaledText(scale, height), percent, year)
   if (before === null) return `${than}, ${texts.climate.highestEver}.`
   if (Date.parse(time) - Date.parse(before) < SAME_SEA_MS) return `${than}.`
   const gaps = missing === 0 ? '' : ` ${texts.climate.missing(missing)}`

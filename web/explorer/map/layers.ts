@@ -52,7 +52,6 @@ const byClass = (values: readonly (string | number)[]): ExpressionSpecification 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
-/** The best places of a label. */
 const SIDES = ['left', 'right', 'bottom', 'top'] as const
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
 /**

@@ -440,8 +440,8 @@ export const EN = {
   },
   climate: {
     tab: 'Climate',
-    higherThan: (percent: number, year: number) =>
-      `higher than ${percent} % of readings at this time of year since ${year}`,
+    higherThan: (height: string, percent: number, year: number) =>
+      `${height}: higher than ${percent} % of readings at this time of year since ${year}`,
     highestSince: (day: string) => `highest since ${day}`,
     highestEver: 'highest of all',
     missing: (days: number) => `(${plural(days, 'day', 'days')} without data since)`,

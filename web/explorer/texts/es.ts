@@ -435,8 +435,8 @@ export const ES: Texts = {
   },
   climate: {
     tab: 'Clima',
-    higherThan: (percent: number, year: number) =>
-      `más alto que el ${percent} % de las mediciones de esta época del año desde ${year}`,
+    higherThan: (height, percent, year) =>
+      `${height}: más alto que el ${percent} % de las mediciones de esta época del año desde ${year}`,
     highestSince: (day: string) => `el más alto desde el ${day}`,
     highestEver: 'el más alto de todos',
     missing: (days: number) => `(${days} días sin datos desde entonces)`,

@@ -437,8 +437,8 @@ export const FR: Texts = {
   },
   climate: {
     tab: 'Climat',
-    higherThan: (percent: number, year: number) =>
-      `plus haut que ${percent} % des mesures à cette époque de l’année depuis ${year}`,
+    higherThan: (height, percent, year) =>
+      `${height} : plus haut que ${percent} % des mesures à cette époque de l’année depuis ${year}`,
     highestSince: (day: string) => `le plus haut depuis le ${day}`,
     highestEver: 'le plus haut de tous',
     missing: (days: number) => `(${days} j sans données depuis)`,

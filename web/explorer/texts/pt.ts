@@ -432,8 +432,8 @@ export const PT: Texts = {
   },
   climate: {
     tab: 'Clima',
-    higherThan: (percent: number, year: number) =>
-      `mais alto do que ${percent} % das medições nesta época do ano desde ${year}`,
+    higherThan: (height, percent, year) =>
+      `${height}: mais alto do que ${percent} % das medições nesta época do ano desde ${year}`,
     highestSince: (day: string) => `o mais alto desde ${day}`,
     highestEver: 'o mais alto de todos',
     missing: (days: number) => `(${days} dias sem dados desde então)`,
