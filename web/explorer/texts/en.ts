@@ -216,7 +216,7 @@ export const EN = {
     forecastAndTide: 'Forecast and tide',
     away: (km: number) => `${km} km away`,
     nearest: 'Nearest buoys',
-    unusual: 'higher than usual',
+    unusual: 'higher\u00a0than\u00a0usual',
   },
 
   buoy: {

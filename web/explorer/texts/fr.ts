@@ -213,7 +213,7 @@ export const FR: Texts = {
     forecastAndTide: 'Prévision et marée',
     away: (km) => `à ${km} km`,
     nearest: 'Bouées les plus proches',
-    unusual: 'plus haut que d’habitude',
+    unusual: 'plus\u00a0haut\u00a0que\u00a0d’habitude',
   },
 
   buoy: {
