@@ -198,6 +198,7 @@ export function BuoyRow(props: {
   const own = 'last_reading' in buoy ? buoy : null
   const reading = own?.last_reading ?? null
   const height = reading?.significient_height ?? null
+  const usual = own?.usual
   const point = pointOf(slug)
   // A link, for whoever opens it elsewhere.
   const open = (event: Event): void => {
@@ -222,7 +223,9 @@ export function BuoyRow(props: {
           <small>
             {point === null ? ofBuoy : texts.list.forecastAndTide}
             {own === null ? null : <> · {age}</>}
-            {height !== null && height > (own?.usual?.p90 ?? height) ? ` · ${texts.list.unusual}` : null}
+            {usual && height !== null && height > usual.p90
+              ? ` · ${texts.list.unusual(usual.higher_than_percent)}`
+              : null}
           </small>
         </span>
         {own === null ? null : <Spark heights={heightsOf(trend, own.id)} />}

@@ -216,7 +216,7 @@ export const EN = {
     forecastAndTide: 'Forecast and tide',
     away: (km: number) => `${km} km away`,
     nearest: 'Nearest buoys',
-    unusual: 'higher\u00a0than\u00a0usual',
+    unusual: (percent: number) => `higher than ${percent}\u00a0% of the time`,
   },
 
   buoy: {

@@ -211,7 +211,7 @@ export const ES: Texts = {
     forecastAndTide: 'Predicción y marea',
     away: (km) => `a ${km} km`,
     nearest: 'Boyas más cercanas',
-    unusual: 'más\u00a0alto\u00a0de\u00a0lo\u00a0habitual',
+    unusual: (percent) => `más alto que el ${percent}\u00a0% de las veces`,
   },
 
   buoy: {

@@ -213,7 +213,7 @@ export const FR: Texts = {
     forecastAndTide: 'Prévision et marée',
     away: (km) => `à ${km} km`,
     nearest: 'Bouées les plus proches',
-    unusual: 'plus\u00a0haut\u00a0que\u00a0d’habitude',
+    unusual: (percent) => `plus haut que ${percent}\u00a0% du temps`,
   },
 
   buoy: {

@@ -209,7 +209,7 @@ export const PT: Texts = {
     forecastAndTide: 'Previsão e maré',
     away: (km) => `a ${km} km`,
     nearest: 'Boias mais próximas',
-    unusual: 'mais\u00a0alto\u00a0do\u00a0que\u00a0o\u00a0habitual',
+    unusual: (percent) => `mais alto que ${percent}\u00a0% das vezes`,
   },
 
   buoy: {
