@@ -51,7 +51,6 @@ export async function build(folder: string, step: number): Promise<string> {
   return current.id
 }
 
-/** A builder at work, in a process of its own. */
 export function startBuilder(folder: string, step: number): ChildProcess {
   return spawn(process.execPath, [CLI, ...buildArgs(folder, step)], { stdio: 'ignore' })
 }

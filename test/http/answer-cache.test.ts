@@ -23,7 +23,6 @@ function ask(cache: AnswerCache, key: number, length: number): KeptAnswer | null
   return cache.get(`k${key}`) ?? cache.put(`k${key}`, 'json', bytesOf(key, length))
 }
 
-/** The answer in a coding, if it is there. */
 function there(cache: AnswerCache, key: string, encoding: Encoding): KeptAnswer | null {
   const answer = cache.inCoding(key, cache.get(key)!, encoding)
   return answer instanceof KeptAnswer && answer.encoding === encoding ? answer : null

@@ -236,8 +236,8 @@ const READ: Read[] = [
     rows: ['01T10:00:00Z 0.5 - - - - 19 - - -'],
   },
   {
-    what: 'a temperature at 0.5 m, and none at 30 m',
-    text: `Time (UTC),Hs (m),Sea Temp (30 m) [C],Sea Temp 0.5m (C)\n${at('10:00,0.5,4,19')}`,
+    what: 'a temperature of the surface, and none at 30 m',
+    text: `Time (UTC),Hs (m),Sea Temp (30 m) [C],Sea Temp (C),Surface Sea Temp (C)\n${at('10:00,0.5,4,9,19')}`,
     rows: ['01T10:00:00Z 0.5 - - - - 19 - - -'],
   },
   {
