@@ -3,7 +3,8 @@
  * compiler names what it lacks. Values come in as texts that are written already, and counts as numbers.
  */
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 export const EN = {
   /** Points of the compass, clockwise from north. */

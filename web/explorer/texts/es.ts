@@ -1,7 +1,8 @@
 /** Los textos de las páginas en español. */
 import type { Texts } from './en.ts'
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('es')} ${count === 1 ? one : many}`
 
 export const ES: Texts = {
   compass: 'N NNE NE ENE E ESE SE SSE S SSO SO OSO O ONO NO NNO'.split(' '),

@@ -2,7 +2,8 @@
 import type { Texts } from './en.ts'
 
 /** Zéro se dit au singulier. */
-const plural = (count: number, one: string, many: string): string => `${count} ${count < 2 ? one : many}`
+const plural = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('fr')} ${count < 2 ? one : many}`
 
 export const FR: Texts = {
   compass: 'N NNE NE ENE E ESE SE SSE S SSO SO OSO O ONO NO NNO'.split(' '),

@@ -1,7 +1,8 @@
 /** Os textos das páginas em português. */
 import type { Texts } from './en.ts'
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('pt')} ${count === 1 ? one : many}`
 
 export const PT: Texts = {
   compass: 'N NNE NE ENE E ESE SE SSE S SSO SO OSO O ONO NO NNO'.split(' '),
