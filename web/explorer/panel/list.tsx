@@ -224,7 +224,7 @@ export function BuoyRow(props: {
             {point === null ? ofBuoy : texts.list.forecastAndTide}
             {own === null ? null : <> · {age}</>}
             {usual && height !== null && height > usual.p90
-              ? ` · ${texts.list.unusual(usual.higher_than_percent)}`
+              ? ` · ${texts.list.unusual(Math.max(1, 100 - usual.higher_than_percent))}`
               : null}
           </small>
         </span>

@@ -217,7 +217,7 @@ export const EN = {
     forecastAndTide: 'Forecast and tide',
     away: (km: number) => `${km} km away`,
     nearest: 'Nearest buoys',
-    unusual: (percent: number) => `higher than ${percent}\u00a0% of the time`,
+    unusual: (percent: number) => `in the top ${percent}\u00a0%`,
   },
 
   buoy: {

@@ -212,7 +212,7 @@ export const ES: Texts = {
     forecastAndTide: 'Predicción y marea',
     away: (km) => `a ${km} km`,
     nearest: 'Boyas más cercanas',
-    unusual: (percent) => `más alto que el ${percent}\u00a0% de las veces`,
+    unusual: (percent) => `entre el ${percent}\u00a0% más alto`,
   },
 
   buoy: {

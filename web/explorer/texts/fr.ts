@@ -214,7 +214,7 @@ export const FR: Texts = {
     forecastAndTide: 'Prévision et marée',
     away: (km) => `à ${km} km`,
     nearest: 'Bouées les plus proches',
-    unusual: (percent) => `plus haut que ${percent}\u00a0% du temps`,
+    unusual: (percent) => `parmi les ${percent}\u00a0% plus hauts`,
   },
 
   buoy: {

@@ -210,7 +210,7 @@ export const PT: Texts = {
     forecastAndTide: 'Previsão e maré',
     away: (km) => `a ${km} km`,
     nearest: 'Boias mais próximas',
-    unusual: (percent) => `mais alto que ${percent}\u00a0% das vezes`,
+    unusual: (percent) => `entre os ${percent}\u00a0% mais altos`,
   },
 
   buoy: {
