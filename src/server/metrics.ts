@@ -115,7 +115,7 @@ export function exposition(metrics: readonly Metric[], figures: Figures): string
     const samples = metric.read(figures).slice(0, MOST_SERIES)
     if (samples.length === 0) continue
     const { name, type, help } = metric
-    lines.push(`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`)
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
     // Prometheus would refuse everything for two names that are equal once cut.
     const seen = new Set<string>()
     for (const sample of samples) {
@@ -154,10 +154,6 @@ function labelText(names: readonly string[], values: readonly string[]): string 
 function escapedLabel(text: string): string {
   const cut = text.slice(0, LABEL_CHARACTERS).replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '\uFFFD')
   return cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
-}
-
-function escapedHelp(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
 function number(value: number): string {

@@ -42,7 +42,9 @@ test('Every answer that is made from a demo says so, and so do /status, the star
   }
   assert.equal((await statusOf(live)).snapshot.demo, true)
   assert.match(live.output().stderr, /serving snapshot \w+, data as of \S+ \(demo: its data are made up\)/)
-  assert.match(await runCliWell(['inspect', live.snapshots]), /^demo +yes/m)
+  const shown = await runCliWell(['inspect', live.snapshots])
+  assert.match(shown, /^demo +yes/m)
+  assert.doesNotMatch(shown, / 0 +0 /, 'kinds without parts')
 })
 
 test('No answer that is made from measured data has the mark of a demo.', async (t) => {

@@ -79,7 +79,6 @@ export function build(
   return buildSnapshot({ sources, out, asOf, now, report: silentReport(write), ...options })
 }
 
-/** A buoy of the network North, at 10° north. */
 export const northBuoy = (
   identifier: string,
   rows: FakeRow[] = [],

@@ -52,7 +52,6 @@ export function flat(value: JsonObject, before = ''): Map<string, Json> {
   return members
 }
 
-/** A JSON value as a field of CSV. */
 export function fieldOf(value: Json | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'string') return JSON.stringify(value)

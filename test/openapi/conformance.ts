@@ -48,7 +48,6 @@ export class Conformance {
       .sort((a, b) => fixedWords(b.segments) - fixedWords(a.segments))
   }
 
-  /** The documented operation of a raw path, or null. */
   operationOf(path: string): Json | null {
     const segments = path.split('/')
     const found = this.#operations.find(

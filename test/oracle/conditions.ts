@@ -112,7 +112,6 @@ function tideAt({ datum_offset: level, amplitude, phase }: Harbour, time: number
   }
 }
 
-/** The forecast point and the harbour of a place. */
 function around({ forecasts, harbours }: World, place: Place) {
   const forecast = nearestOf(forecasts, place, FORECAST_KM)
   const harbour = nearestOf(harbours, place, HARBOUR_KM)

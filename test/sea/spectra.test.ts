@@ -154,6 +154,8 @@ test('Trains are peaks parted by a valley below half of the lower one, with a tw
   assert.deepEqual(periods([1, 5, 1, 4, 1]), ['16.7 s 0.98 m', '12.5 s 0.98 m'])
   // The valley is half of the lower peak, and not below.
   assert.deepEqual(periods([1, 5, 2, 4, 1]), ['16.7 s 1.44 m'])
+  // Of two valleys of one depth the first one parts.
+  assert.deepEqual(periods([1, 9, 2, 2, 8]), ['11.1 s 1.39 m', '16.7 s 1.26 m'])
   assert.deepEqual(periods([0, 10, 0, 0.3, 0]), ['16.7 s 1.26 m'])
   assert.deepEqual(periods([5, 0, 4, 0, 3, 0, 2]).length, 3)
   const directions = { direction: Array<number>(12).fill(300), r1: Array<number>(12).fill(0.9) }
