@@ -59,7 +59,6 @@ function stampAt(path: string): string {
   }
 }
 
-/** The keys in a text, or the text's fault. */
 export function parseKeys(text: string): KeyRecord[] | string {
   let content: unknown
   try {

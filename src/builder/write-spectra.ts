@@ -217,7 +217,6 @@ export function spectraPart(month: number, buoys: readonly BuoySpectra[]): { par
   return { part: { kind: 'spectra', meta: { month: monthText(month) }, columns: new Map(all) }, rows }
 }
 
-/** The spectra of the buoy at an index of a month, in runs of one set of bands. */
 export function runsOf(month: SpectraMonth, index: number): Spectra[] {
   const { start, set } = month
   const runs: Spectra[] = []

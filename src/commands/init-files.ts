@@ -55,7 +55,6 @@ export function stationIn(template: string): string {
   return stem.replace('{digits}', '').replace(/^[ ._-]+|[ ._-]+$/g, '') || stem
 }
 
-/** Name and ending, without `.gz`. */
 function partsOf(name: string): [stem: string, ending: string] {
   const plain = basename(name).replace(/\.gz$/i, '')
   const dot = plain.lastIndexOf('.')

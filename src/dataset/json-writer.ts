@@ -334,7 +334,6 @@ export class JsonWriter {
     this.#clock(Math.floor((local - day * DAY) / HOUR) * 60)
   }
 
-  /** `05:00` of minutes. */
   #clock(minutes: number): void {
     writeClock(this.view, this.at, minutes)
     this.at += CLOCK_BYTES

@@ -14,6 +14,7 @@ import { csvReadings } from '../dataset/reading-csv.ts'
 import { readingColumns, type ReadingRun } from '../dataset/reading-table.ts'
 import { type Column, inZone, type Table } from '../dataset/table.ts'
 import { dateText, DAY, timestampText } from '../sea/time.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { lastOf, UTC, zone, type Zone } from '../sea/zones.ts'
 import {
   bucketColumns,
@@ -41,6 +42,11 @@ interface Range extends Pick<BucketsAsked, 'start' | 'end' | 'cut' | 'zone'> {
 interface TableRun extends Run {
   readonly ordinal: number
 }
+
+const ordinalOf = (_row: number, { ordinal }: TableRun): number => ordinal
+
+/** Kept, since making them takes longer than writing a day. */
+const besides = new WeakMap<Dataset, Column[]>()
 
 /** The requested rows, those of `readings`, and their columns. */
 function rowsOf(
@@ -70,13 +76,12 @@ function rowsOf(
     const [row, step] = isAscending ? [first, 1] : [end - 1, -1]
     return [() => ({ from: row, step, count: end - first, ordinal, buckets: rows })]
   })
-  const ordinalOf = (_row: number, { ordinal }: TableRun): number => ordinal
   const columns = asked === null ? readingColumns(include) : bucketColumns(readings, asked, include)
   const { zone: clock } = range
   return {
     ordinals,
     columns: clock === null ? columns : columns.map((column) => inZone(column, clock)),
-    beside: buoyBeside(dataset, ordinalOf, false),
+    beside: entryOf(besides, dataset, () => buoyBeside(dataset, ordinalOf, false)),
     list: {
       key: asked === null ? 'readings' : 'buckets',
       before: clock === null ? '' : `"timezone":${JSON.stringify(clock.name)},`,
@@ -84,7 +89,6 @@ function rowsOf(
     },
     table: {
       runs,
-      about: readingsAbout(dataset, ordinals),
       place: buoyPlace(dataset, ordinalOf),
       ...(asked === null && { id: 'id' }),
       ...(paging && { paging }),
@@ -136,11 +140,16 @@ export function readingsTable({
       query.bucket === undefined &&
       clock === null &&
       !hasWeather && { bulk: csvReadings(id[ordinal], common) }),
-    about: { buoy: catalog.slugs[ordinal], ...table.about },
+    // Few forms ask for it.
+    get about() {
+      return { buoy: catalog.slugs[ordinal], ...readingsAbout(dataset, [ordinal]) }
+    },
     name: [catalog.slugs[ordinal], list.key, ...datesOf([oldest, newest], clock)].join('_'),
     list: {
       key: list.key,
-      before: `"buoy":${summaryText(view, ordinal)},${list.before}${list.none}`,
+      get before() {
+        return `"buoy":${summaryText(view, ordinal)},${list.before}${list.none}`
+      },
       after: `,"count":${table.total}`,
       meta: `"date_range":${JSON.stringify({ start: start || null, end: stop || null })},`,
     },
@@ -173,6 +182,7 @@ export function readingsOfBuoysTable({ view, query, isWhole }: MakeRequest<typeo
   const [start, end] = [found.start, found.end].map((epoch) => timestampText(epoch))
   return {
     ...table,
+    about: readingsAbout(dataset, ordinals),
     columns: [...columns, ...beside.map(inJson)],
     name: [list.key, ...datesOf([found.start, found.end], found.zone)].join('_'),
     list: {

@@ -176,7 +176,6 @@ export async function sendRows(sink: Sink, file: FileReport, fleet: Fleet, asOf:
 export const isThere = ({ key, isGapless }: Mooring, time: number): boolean =>
   isGapless === true || draw(key + 1, Math.floor(time / LOSS)) >= 2 * LOST - 1
 
-/** Whether a mooring's instrument has a measure. */
 export const measures = ({ instrument }: Mooring, name: MeasureName): boolean =>
   INSTRUMENTS[instrument][name] !== undefined
 
