@@ -195,7 +195,6 @@ export class AskedPath {
     return { ...answerOf(asked, url), isLater: reader !== null }
   }
 
-  /** As `get`, of a request with a body. */
   getWithBody(url: string, headers: { [name: string]: string }): Answered {
     const asked = new Asked(url, headers, 'GET')
     asked.cameWithBody = true

@@ -29,7 +29,6 @@ export class Chance {
     return list[this.below(list.length)]
   }
 
-  /** Some of a list, in its order. */
   some<T>(list: readonly T[], share = 50): T[] {
     return list.filter(() => this.percent(share))
   }
