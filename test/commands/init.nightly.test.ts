@@ -53,6 +53,7 @@ test('docs/your-buoys.md works as it is written, from an empty folder to a secon
     /\n {2}line 4: "01\/03\/2024 10:00" is 1 March 2024, 00:00 UTC; "1.25" is significantHeight 1.25 m,/,
   )
   assert.match(first, /"95" is direction from 95°/)
+  assert.match(first, /\n {2}groundswell doctor --config /)
   assert.match(first, /Inner Bank lies at -27.5 153.6, 56 km from Brisbane, Australia: 3 rows /)
   assert.deepEqual([buoy, again], ['Inner Bank -27.5', 'Inner Bank -27.5'])
   assert.match(key, /^\S{20,}/m)

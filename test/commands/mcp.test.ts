@@ -188,6 +188,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     const season = { start_year: yearOf(2), end_year: yearOf(1) }
     const asked = { id, metric: 'significient_height', ...season }
     const { data } = await assistant.call('compare_seasons', asked)
+    assert.match(data.notes.join(), /of a season\.$/)
     const rows = data.seasons as { [name: string]: number }[]
     assert.equal(rows.length, season.end_year - season.start_year + 1)
     const highest = rows.find((row) => row['highest_significient_height'] === 2)

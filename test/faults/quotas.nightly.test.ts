@@ -23,7 +23,6 @@ const MOST_BEYOND = RATE
 /** A run must not see two hours. */
 const LEAST_REST_S = 120
 
-/** The number of the server for a request at a share of the run's time. */
 type Demand = (share: number, request: number, servers: number) => number
 
 const DEMANDS = {

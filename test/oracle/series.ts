@@ -147,7 +147,6 @@ interface SeasonDates {
   end: { month: number; day: number }
 }
 
-/** First and last day of the season that belongs to a year. */
 function seasonDays({ start, end }: SeasonDates, year: number): { first: number; last: number } {
   const wraps = leapPlace(end.month, end.day) < leapPlace(start.month, start.day)
   const endYear = wraps ? year + 1 : year

@@ -302,7 +302,6 @@ const LIES: readonly Lie[] = [
     header[field] = field === 'kind' ? chance.pick(['readings', 'tides', 'catalog']) : strange(chance)
   }),
   ofPart(1, 'a strange meta', (part, chance) => void (part.meta = strange(chance))),
-  // Columns.
   ofColumn(12, 'one value', (column, chance) => {
     if (column.values.length > 0)
       column.values[chance.below(column.values.length)] = someValue(column, chance)

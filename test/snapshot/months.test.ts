@@ -101,7 +101,6 @@ function checkOf(table: MonthTable): Steps<void> {
   return checkMonth(readMonth(part, MONTH, 'f'), entryOf('readings', table.time.length, { month: MONTH }))
 }
 
-/** A month of `rows` rows with codes at the limits of a measure, but `code` in one row. */
 function monthWith(rows: number, name: MeasureName, row: number, code: number): MonthTable {
   const { min, max } = codeLimits(MEASURES[name])
   const codes = Array.from({ length: rows }, (_, i) => {

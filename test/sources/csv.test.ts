@@ -220,7 +220,7 @@ test('A missing table or column ends the build with a message that names it', as
     'no-column/sources.csv': SOURCES,
     'no-column/buoys.csv': 'source,identifier,name,lat\n',
     'twice/sources.csv': 'name,network,name\n',
-    'unknown/sources.csv': 'name,network,colour\n',
+    'unknown/sources.csv': 'colour,name,network\n',
     'forecast/sources.csv': SOURCES,
     'forecast/buoys.csv': BUOYS,
     'forecast/forecast/a.csv': 'lat,lng,time\n',
@@ -232,7 +232,7 @@ test('A missing table or column ends the build with a message that names it', as
   await assert.rejects(reading('twice'), /the header names a column twice/)
   await assert.rejects(
     reading('unknown'),
-    /column 3 of the header is not one of name, network, credit, licence/,
+    /column 1 of the header is not one of name, network, credit, licence/,
   )
 })
 
