@@ -102,7 +102,7 @@ async function checkExample(
   assert.match(answer.headers['cache-control'] ?? '', /^private, max-age=\d+$/, example)
   assert.equal(/\bAuthorization\b/.test(answer.headers.vary ?? ''), !isPublic, example)
   assert.equal(answer.headers['x-request-id'], undefined)
-  assert.match(answer.headers['keep-alive'] ?? 'timeout=7', /^timeout=7$/)
+  assert.match(String(answer.headers['keep-alive'] ?? 'timeout=7'), /^timeout=7$/)
   for (const name of RATE_HEADERS) assert.match(answer.headers[name] as string, /^\d+$/)
   const head = await keyed.get(example, { method: 'HEAD' })
   assert.deepEqual(lasting(head), lasting(answer), example)
