@@ -175,7 +175,7 @@ function hoursOf(range: Range, now: number): { start: string; hours: string } | 
   return { start: timestampText(first * HOUR), hours: String(last - first + 1) }
 }
 
-const NUMBER = '[+-]?\\d{1,4}(?:\\.\\d{1,17})?'
+const NUMBER = '[+-]?\\d{1,4}(?:\\.\\d{1,22})?'
 const POINT = new RegExp(`^POINT ?\\( ?(${NUMBER}) (${NUMBER}) ?\\)$`)
 
 interface Position {

@@ -16,7 +16,7 @@ import { fieldOf } from '../fields.ts'
 import { ask, startLive, type Live } from '../live.ts'
 import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
-import { SLOW_ENGINES } from './server_for_tests.ts'
+import { missing, SLOW_ENGINES } from './server_for_tests.ts'
 
 const JSON_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const messageOf = (method: string, params: object = {}): string =>
@@ -41,7 +41,7 @@ async function post(
 for (const kind of SLOW_ENGINES) {
   test(
     `Over ${kind} assistants of both eras have the tools at an address`,
-    { timeout: 300_000 },
+    { timeout: 300_000, skip: missing(kind) },
     async (t) => {
       await awayFromTheHour()
       const args = [`--engine=${kind}`, '--anonymous-quota=1000', '--mcp-origin=https://chat.example.org']
