@@ -12,7 +12,6 @@ import { isAscending, monthTables, type Chunk, type MonthTables, type SpooledRun
 import { entryOf } from '../system/entry-of.ts'
 
 const CHUNK_ROWS = 8192
-/** Bytes of the time and the measures. */
 const rowBytes = (names: readonly MeasureName[]): number => 4 + names.length * 2
 const DEFAULT_BUDGET_BYTES = 768 * 2 ** 20
 

@@ -47,7 +47,6 @@ export interface Period {
 
 /** The year that a month counts for: December belongs to the next year's season djf. */
 export const seasonYear = ({ year, ofYear }: Month): number => (ofYear === MONTHS_OF_YEAR ? year + 1 : year)
-/** The season of a month (1 to 12), in the order of `SEASONS`. */
 export const seasonOf = (ofYear: number): number => Math.floor((ofYear % MONTHS_OF_YEAR) / MONTHS_OF_SEASON)
 
 /** The periods of the year, and all of it. Values are exact, as they are made from counts of codes. */

@@ -24,7 +24,6 @@ export function plainText(text: string): string {
 /** An answer of the API, with any status. */
 export interface ApiAnswer {
   readonly status: number
-  /** A header by its name, null without it. */
   readonly header: (name: string) => string | null
   readonly text: string
 }

@@ -113,7 +113,7 @@ test('What init cannot guess is said by options, which are in the configuration 
   }
 })
 
-test('Rows of JSON and the objects in them become a map of places, with every unit written down.', async (t) => {
+test('Rows of JSON and the objects in them become a map of places and units.', async (t) => {
   const rows = [10, 11].map((hour) => ({
     geometry: { type: 'Point', coordinates: [-9, 44] },
     properties: { moment: `2024-03-01T${hour}:00Z`, wind: { direction: 90 } },

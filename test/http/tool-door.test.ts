@@ -310,7 +310,7 @@ test('Messages wait for the thread, a few of one address and some of all, and ar
   assert.equal(wakes, 2)
 })
 
-test('Eight calls of tools run at once, 256 wait for their turn, and one more is told to ask fewer.', async () => {
+test('Eight calls of tools run at once, 256 wait, and one more is told to ask fewer.', async () => {
   let [asked, release] = [0, () => {}]
   const held = new Promise<void>((resolve) => (release = resolve))
   const ask = async () => {

@@ -72,11 +72,9 @@ export interface Recording extends Records {
   spectra: RecordedSpectrum[]
   /** `grave: WHAT × TIMES: EXAMPLES`, folders left out of the examples. */
   doubts: string[]
-  /** The examples of all doubts. */
   examples: string[]
   /** Which column became what, file by file. */
   columns: string[]
-  /** By file name. */
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
   bad: string[]
@@ -87,7 +85,6 @@ export interface Recording extends Records {
   ended: string[]
 }
 
-/** Reads the whole source behind `argument`. */
 export function record(open: OpenSource, argument: string, maxBadShare?: number): Promise<Recording> {
   return recordSource(open(argument), maxBadShare)
 }
@@ -219,7 +216,6 @@ export function rowTable(rows: ReadonlyMap<string, readonly Row[]>): string[] {
   )
 }
 
-/** Identifiers, names and positions, in the order of the buoys. */
 export function placesOf(buoys: readonly BuoyRecord[]): [string, string, number, number][] {
   return buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng])
 }

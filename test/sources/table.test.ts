@@ -47,7 +47,7 @@ const GOOD: Good[] = [
   {
     what: 'the Channel Coastal Observatory: tabs, months by name, 9999, a row flag',
     text:
-      'Date/Time (GMT)\tLatitude\tLongitude\tFlag\tHs (m)\tHmax (m)\tTp (s)\tTz (s)\tDirp (degrees)\tSpread (deg)\tSST (deg C)\n' +
+      'Date/Time (GMT)\tLatitude\tLongitude\tFlag\tHs (m)\tHmax (m)\tTp (s)\tTz (s)\tWave direction (degrees)\tSpread (deg)\tSST (deg C)\n' +
       '01-Mar-2024 00:00:00\t50.7\t-1.6\t0\t1.25\t2.1\t9.1\t4.5\t200\t30\t9999\n' +
       '01-Mar-2024 00:30:00\t50.7\t-1.6\t3\t9.25\t2.1\t9.1\t4.5\t200\t30\t9.5\n',
     spec: { flags: { Flag: [0] } },
@@ -194,6 +194,12 @@ const BROKEN: Broken[] = [
     what: 'a column short',
     text: lines('time,Hs,Tp', '2024-03-01T00:00:00Z,1', '2024-03-01T01:00:00Z,2,8'),
     bad: /^b\.csv:2 wrong number of fields$/,
+    rows: 1,
+  },
+  {
+    what: 'N among numbers',
+    text: lines('time,Hs,Wave direction', '2024-03-01T00:00:00Z,1,5', '2024-03-01T01:00:00Z,1,N'),
+    bad: /^b\.csv:3 direction is/,
     rows: 1,
   },
   {

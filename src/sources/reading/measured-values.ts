@@ -20,6 +20,8 @@ export interface MeasuredColumn {
   inUnit: (unit: string) => ValueColumn | null
   fault: string
   flagged: string
+  /** A number was read: a letter among numbers is no point of the compass. */
+  isNumeric?: boolean
 }
 
 /** The column `field` (−1 for none) headed `label` of a kind with known units: by default the contract's. */
@@ -52,14 +54,17 @@ export function readValues(
   for (let i = 0; i < measured.length; i++) {
     const one = measured[i]
     let value = table.number(one.field)
-    if (value === null && one.column.isDirection) value = degreesOfPoint(table.text(one.field).trim())
     codes[i] = NO_CODE
     if (values !== undefined) values[i] = NaN
     if (value === null) {
-      if (one.missing.has(table.text(one.field).trim())) continue
-      file.bad(table.row(), one.fault, table.text(one.field))
-      return false
-    }
+      const word = table.text(one.field).trim()
+      if (one.missing.has(word)) continue
+      if (one.column.isDirection && one.isNumeric !== true) value = degreesOfPoint(word)
+      if (value === null) {
+        file.bad(table.row(), one.fault, table.text(one.field))
+        return false
+      }
+    } else if (value >= 0) one.isNumeric = true
     if (Number.isNaN(value) || (one.flags.length > 0 && isMissing(one.column, value))) continue
     const column = one.unitField < 0 ? one.column : one.inUnit(table.text(one.unitField).trim())
     if (column === null) {
